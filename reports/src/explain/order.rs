@@ -13,9 +13,8 @@ pub struct OrderedPair {
     pub first: Step,
     /// Event that happens later in the minimal run.
     pub then: Step,
-    /// Fault with which the second event happens before the first event. To reproduce the swap, add
-    /// this fault to the minimal plan. If the plan has a fault with the same id, replace that
-    /// fault.
+    /// Fault that swaps the events. To reproduce the swap, add this fault to the minimal plan, or
+    /// replace the plan's fault that has the same id.
     pub swap: TimedFault,
     /// `true` if the run still breaks the rule with the events swapped.
     pub violation_if_swapped: bool,

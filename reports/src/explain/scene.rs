@@ -133,8 +133,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         ends.map(|(at, _)| at.time).max()
     }
 
-    /// Returns the subject of a sentence about crashes of servers between the grants, and whether
-    /// the subject is singular.
+    /// Returns the subject of a sentence about crashes of servers, and whether it is singular.
     pub(super) fn restarted(&self) -> (String, bool) {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let Some((held, taken)) = held.zip(taken) else { return (self.held_at(), true) };
@@ -412,8 +411,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         self.cut_lease(lease).unwrap_or(lease.lasts)
     }
 
-    /// Returns the recorded lease if a server other than Redis cut a part of a second off the
-    /// lease.
+    /// Returns the recorded lease if the server cut a part of a second off the lease.
     fn cut_lease(&self, lease: Lease) -> Option<Micros> {
         let node = self.holder.grant.as_ref()?.node;
         let own = self.timeline.keys.iter().filter(|span| span.node == node);

@@ -109,16 +109,14 @@ impl<'t, 'h> Between<'t, 'h> {
             && !requests.iter().any(is_in_transit)
     }
 
-    /// Returns whether the fault is a delay at the storage that began after the late write was
-    /// sent.
+    /// Returns whether the fault is a delay of the storage that began after the late write.
     fn is_later_delay(&self, fault: &FaultSpan<'_>) -> bool {
         fault.kind == FaultKind::Delay
             && fault.names(Node::Storage)
             && self.late_write.is_some_and(|(sent, _)| sent < fault.from.time)
     }
 
-    /// Returns whether the fault made servers lose keys, but the history shows that none lost the
-    /// lock.
+    /// Returns whether the fault made servers lose keys but, as recorded, not the lock.
     fn takes_no_lock(&self, fault: &FaultSpan<'_>) -> bool {
         let lost = |change| matches!(change, Change::Evicted | Change::Flushed);
         let timeline = self.timeline;
@@ -133,8 +131,7 @@ impl<'t, 'h> Between<'t, 'h> {
         fault.kind.impact() == Impact::LosesKeys && is_known && !keys.any(is_hit)
     }
 
-    /// Returns whether the fault may have hit a storage request whose outcome the process did not
-    /// learn.
+    /// Returns whether the fault may have hit a storage request with an unknown outcome.
     fn waited_for_storage(&self, process: Node, fault: &FaultSpan<'_>) -> bool {
         let events = &self.timeline.history.events;
         events.iter().enumerate().any(|(index, event)| {
@@ -191,8 +188,7 @@ impl<'t, 'h> Between<'t, 'h> {
             })
     }
 
-    /// Returns whether the fault only holds up replication, and one server made both grants by
-    /// itself.
+    /// Returns whether the fault only holds up replication, and one server made both grants.
     fn is_of_replication(&self, fault: &FaultSpan<'_>) -> bool {
         let header = &self.timeline.history.header;
         let granted = self.both.map(|one| one.grant.as_ref().map(|grant| grant.node));
@@ -204,9 +200,8 @@ impl<'t, 'h> Between<'t, 'h> {
             && fault.nodes.iter().all(|node| node.is_server())
     }
 
-    /// Returns whether the fault stepped clocks of servers before the first grant, and the second
-    /// grant does not depend on a copy of the lock. Such a step does not change how long the lease
-    /// lasts.
+    /// Returns whether the fault stepped clocks of servers before the first grant, unless the
+    /// second grant may depend on a copy of the lock. Such a step does not change the lease.
     fn is_earlier_step(&self, fault: &FaultSpan<'_>) -> bool {
         let granted = self.both.map(|one| one.grant.as_ref().map(|grant| grant.node));
         fault.kind == FaultKind::ClockJump
@@ -215,8 +210,7 @@ impl<'t, 'h> Between<'t, 'h> {
             && (granted[0] == granted[1] || self.timeline.history.header.quorum > 1)
     }
 
-    /// Returns whether the fault names only servers of the second quorum, or no such quorum is
-    /// known.
+    /// Returns whether the fault names only servers of the second quorum, if there is one.
     fn is_of_deciding_servers(&self, fault: &FaultSpan<'_>) -> bool {
         let second = self.both[1].grant.as_ref();
         let second = second.filter(|_| self.timeline.history.header.quorum > 1);
@@ -268,8 +262,7 @@ fn delays_sending(removal: Option<(Node, SimTime, SimTime)>, fault: &FaultSpan<'
 pub(super) enum Relevance {
     /// The fault may have delayed the late write, or was active when the late release was sent.
     Delays,
-    /// The fault names the earlier holder and changes no clock, or may have held up the late
-    /// release.
+    /// The fault names the holder and changes no clock, or may have held up the late release.
     OfHolder,
     /// The fault stopped servers, or took their data or roles, between the two grants.
     OfServers,

@@ -48,8 +48,7 @@ impl Story<'_, '_> {
                 .any(|fault| fault.kind.impact() == Impact::BendsClock && fault.from < set)
     }
 
-    /// Returns the last lease that the process requested from the granting server between the grant
-    /// and its entry.
+    /// Returns the last lease that the process requested there between the grant and its entry.
     fn lease_before_entry(
         &self,
         one: &Acquisition<'_>,
@@ -81,8 +80,7 @@ impl Story<'_, '_> {
         keys.any(|key| key.from == grant.moment && key.runs_out.is_some())
     }
 
-    /// Returns the granting server's last extension at the time of the grant or, if there is none,
-    /// the grant.
+    /// Returns the server's last extension at the time of the grant or, without one, the grant.
     fn set_last_with(&self, grant: &Grant) -> Moment {
         let (timeline, granted) = (self.timeline, grant.moment);
         let later = (granted.index..timeline.history.events.len()).map(|at| timeline.moment(at));
@@ -133,8 +131,7 @@ impl Story<'_, '_> {
     }
 
     /// Returns when the lock last ended at the granting server and, if it expired, whether the
-    /// server removed it only at the next request. With several masters, only a first end by expiry
-    /// counts.
+    /// server removed it only at the next request. With several masters, only expiry counts.
     fn recorded_end(
         &self,
         holder: &Acquisition<'_>,

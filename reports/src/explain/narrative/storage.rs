@@ -5,7 +5,7 @@ use crate::judge::timeline::{Acquisition, Moment};
 use crate::record::history::{Action, What};
 use fencepost_faults::Micros;
 
-/// A story tells when a write was sent that was in transit for at least this long.
+/// Shortest transit of a write that makes a story tell when the write was sent.
 const TRANSIT_TOLD: Micros = Micros::from_millis(100);
 const WAIT_TOLD: Micros = Micros::from_secs(1);
 

@@ -10,7 +10,7 @@ use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Ti
 use crate::record::history::{Action, Change, Turn, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
-/// Time for which a crash or promotion of a server can make later calls fail.
+/// Time after a fault of a server during which a call may still fail because of it.
 const RECONNECT: Micros = Micros::from_secs(1);
 
 impl Story<'_, '_> {
@@ -139,7 +139,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the last two crashes or power losses of servers during the wait.
+    /// Adds up to two faults that kept servers down after the first waiting call.
     fn broken_connections(&mut self, finding: &Finding) {
         let timeline = self.timeline;
         let waiting = finding.witness.iter().filter_map(|index| {

@@ -1,5 +1,5 @@
-//! Checks that after all faults, a process acquires a wanted free lock within the header's bound,
-//! and that the attempts do not end before.
+//! Checks that after all faults, some process acquires a wanted free lock within the header's
+//! bound, before the attempts are used up.
 //!
 //! The probe, a process that runs only for this check, also tries to acquire the lock. The bound
 //! counts only time in which the lock is free.
@@ -129,9 +129,8 @@ impl Waiting<'_, '_> {
         wanted.values().map(|(from, to)| to.since(*from)).max().unwrap_or_default()
     }
 
-    /// Returns `true` if no process entered, at least two processes tried at least twice each, and
-    /// every attempt was refused although no value had a quorum. After faults, attempts within the
-    /// bound do not count.
+    /// Returns `true` if at least two processes tried at least twice each, and every attempt was
+    /// refused although no value had a quorum. Attempts within the bound after faults do not count.
     fn is_used_up(&self) -> bool {
         let settled = match self.timeline.faults.is_empty() {
             true => self.free_from,

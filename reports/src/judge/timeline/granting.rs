@@ -172,7 +172,6 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Records a new count of the same owner.
     fn rewrite(&mut self, owner: &'h str, count: Option<u64>, asked: KeyChange) {
         let Some(standing) = self.standing.get_mut(&asked.server) else { return };
         let lower = count < standing.count;
