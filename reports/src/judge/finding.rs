@@ -129,7 +129,7 @@ impl Kind {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Severity {
-    /// The lock broke its promise, but has done no damage yet.
+    /// The lock broke a promise, which alone does no damage.
     Hazard,
     /// The guarded data was damaged, work was done twice, or a process was not served.
     Harm,

@@ -60,7 +60,7 @@ pub struct Timeline<'h> {
 }
 
 impl<'h> Timeline<'h> {
-    /// Expects a history that `validate` accepts.
+    /// Expects a history that `validate` accepts, or a part of it from [`History::by_lock`].
     pub fn new(history: &'h History) -> Timeline<'h> {
         let mut acquisitions = acquisition::all(history);
         granting::set_grants(history, &mut acquisitions);

@@ -241,7 +241,7 @@ pub enum What {
         /// Key of the lock that the next operations concern.
         lock: String,
     },
-    /// The lock's own code noticed that this thread lost the lock.
+    /// The lock's own code reported that this thread lost the lock.
     Lost,
     /// This thread waits for the lock and has sent no message to a server for some time. The event
     /// is recorded at the end of the silence or of the run, if the silence since healing exceeds
@@ -268,7 +268,7 @@ pub enum What {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         about: Option<Node>,
     },
-    /// A process or server restarted after a crash.
+    /// A process, server or Sentinel restarted after a crash.
     Started,
     /// A server changed a key of the lock.
     Server {
@@ -334,8 +334,7 @@ pub enum What {
         /// Kind of the fault, as in the plan.
         kind: FaultKind,
     },
-    /// All faults and failures of syncs have ended. From now on processes must make progress. Not
-    /// part of the digest.
+    /// All faults and failures of syncs have ended. Not part of the digest.
     Healed,
 }
 
@@ -440,7 +439,7 @@ pub enum Turn {
     Names,
     /// A process crashed while one of its messages was in transit.
     InFlight,
-    /// A server crashed before it answered a request.
+    /// A server or Sentinel crashed before it answered a process.
     Unanswered,
     /// A server stops because its disk failed to sync. A crash event follows.
     DiskFailed,

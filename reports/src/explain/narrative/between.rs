@@ -264,7 +264,7 @@ pub(super) enum Relevance {
     Delays,
     /// The fault names the holder and changes no clock, or may have held up the late release.
     OfHolder,
-    /// The fault stopped servers, or took their data or roles, between the two grants.
+    /// The fault stopped servers, or changed their data or roles, between the two grants.
     OfServers,
     /// The fault names the process that was granted the lock later, and changes no clock.
     OfTaker,
@@ -287,7 +287,7 @@ fn takes_data(fault: &FaultSpan<'_>) -> bool {
         && fault.nodes.iter().all(|node| node.is_server())
 }
 
-/// Returns whether the fault took keys or a role before the first grant.
+/// Returns whether the fault changed keys or roles before the first grant.
 fn is_over(fault: &FaultSpan<'_>, granted: SimTime) -> bool {
     let is_instant = matches!(fault.kind.impact(), Impact::LosesKeys | Impact::TakesOver);
     is_instant && fault.from.time < granted

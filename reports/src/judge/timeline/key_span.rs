@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub struct KeySpan<'h> {
     pub node: Node,
     pub value: Option<&'h str>,
-    /// Process that wrote the value; `None` for a copy or a value loaded in a restart.
+    /// Process that wrote the value; `None` if a server copied or loaded it, or if unknown.
     pub by: Option<Node>,
     /// Process to which a server granted the value, and when.
     pub granted: Option<(Node, Moment)>,
