@@ -19,16 +19,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A run passes through the modules in this order: [`record`] records the run, [`judge`](mod@judge)
-//! finds violations, [`explain`] finds their causes, [`summary`] is the published form of the run,
-//! and [`show`] writes the summary in a format. [`documents`] contains the other published files.
-//! No module uses a later module.
+//! A run passes through the modules in this order: [`record`] contains the recording,
+//! [`judge`](mod@judge) finds violations, [`explain`] finds their causes, [`summary`] is the
+//! published form of the run, and [`show`] writes the summary in a format. [`documents`] contains
+//! the other published files. Apart from tests, no module uses a later module.
 //!
 //! [`judge()`](judge()) returns the verdict and the violations of a [`History`], and [`judge_by`]
 //! does the same with given checkers. A [`RunReport`] is made from its [`Stages`], such as
 //! [`RunFacts`], [`Diagnosis`] and [`Recordings`]. The [`FORMATS`](show::format::FORMATS) write a
 //! [`Report`] or a [`Sweep`]. [`expected`] returns the literature's prediction. [`validate`] checks
-//! a history from a file, and [`digest`] identifies equal histories. The crate has no Cargo
+//! a history from a file, and [`digest`] returns a hash of its events. The crate has no Cargo
 //! features.
 
 #![forbid(unsafe_code)]

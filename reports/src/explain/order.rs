@@ -11,14 +11,12 @@ use serde::{Deserialize, Serialize};
 pub struct OrderedPair {
     /// Event that happens first in the minimal run.
     pub first: Step,
-    /// Event that happens next in the minimal run.
+    /// Event that happens later in the minimal run.
     pub then: Step,
-    /// Fault that delays the first event until after the second event. To reproduce the swap, add
-    /// this fault to the minimal plan. If the plan has a fault with the same id, which starts
-    /// earlier, replace that fault.
+    /// Fault that swaps the events. To reproduce the swap, add this fault to the minimal plan, or
+    /// replace the plan's fault that has the same id.
     pub swap: TimedFault,
-    /// `true` if the violation still happens with the events swapped; `false` if the order of the
-    /// events is necessary for the violation.
+    /// `true` if the run still breaks the rule with the events swapped.
     pub violation_if_swapped: bool,
 }
 

@@ -48,9 +48,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.taker)
     }
 
-    /// Returns when and how the holder's lock ended. Ignores a removal after which the holder set
-    /// the lock again. If a process overwrote the lock's value without getting the lock, the lock
-    /// counts as ended when the new value ended.
+    /// Returns when and how the holder's lock ended. If a process overwrote the lock's value
+    /// without getting the lock, the end of the new value counts.
     pub(super) fn gone(&self) -> Option<(Moment, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let lost = held.zip(taken).and_then(|(held, taken)| {
@@ -134,9 +133,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         ends.map(|(at, _)| at.time).max()
     }
 
-    /// Returns the subject of a sentence about crashes between the grants: the server of the later
-    /// grant if it crashed, otherwise all crashed servers. Also returns whether the subject is
-    /// singular.
+    /// Returns the subject of a sentence about crashes of servers, and whether it is singular.
     pub(super) fn restarted(&self) -> (String, bool) {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
         let Some((held, taken)) = held.zip(taken) else { return (self.held_at(), true) };
@@ -213,8 +210,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         }
     }
 
-    /// Returns the faults of the clocks that ended the lock. If the lock has several masters, only
-    /// masters that expired the lock and then granted it to the taker count.
+    /// Returns the clock faults that explain the end of the lock. With several masters, prefers
+    /// faults of masters that expired the lock before they granted it to the taker.
     pub(super) fn wrong_clocks(&self, kind: FaultKind) -> Vec<&'t FaultSpan<'h>> {
         let (timeline, taken) = (self.timeline, self.taker.grant.as_ref());
         let taken = taken.filter(|_| timeline.history.header.quorum > 1);
@@ -333,7 +330,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         })
     }
 
-    /// Returns when the holder's lease was last set after the grant; `None` if it was not.
+    /// Returns when the holder's lease was last set, if that was after the grant.
     pub(super) fn lease_set_again(&self) -> Option<SimTime> {
         let (held, taken) = (self.holder.grant.as_ref()?, self.taker.grant.as_ref()?);
         let lease = last_lease(self.timeline, self.holder, held.node, taken.moment);
@@ -414,7 +411,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         self.cut_lease(lease).unwrap_or(lease.lasts)
     }
 
-    /// Returns the recorded lease if the server counts in whole seconds and shortened the lease.
+    /// Returns the recorded lease if the server cut a part of a second off the lease.
     fn cut_lease(&self, lease: Lease) -> Option<Micros> {
         let node = self.holder.grant.as_ref()?.node;
         let own = self.timeline.keys.iter().filter(|span| span.node == node);

@@ -74,7 +74,7 @@ kinds! {
     /// A live holder keeps the lock for longer than the configured bound.
     HeldForever = Hazard,
     /// The lock is free, a process wants the lock and enough servers run, but no process gets the
-    /// lock within the configured bound.
+    /// lock within the bound.
     Unavailable = Hazard,
 }
 
@@ -129,9 +129,9 @@ impl Kind {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Severity {
-    /// The lock broke its promise, but has done no damage yet.
+    /// The lock broke a promise, which alone does no damage.
     Hazard,
-    /// The guarded data was damaged, or no process can make progress any more.
+    /// The guarded data was damaged, work was done twice, or a process was not served.
     Harm,
 }
 
@@ -142,10 +142,10 @@ pub struct Finding {
     pub at: SimTime,
     /// Zero for an instantaneous violation.
     pub duration: Micros,
-    /// Processes involved; of two conflicting holders, the earlier one first.
+    /// Processes involved, in an order that depends on the rule.
     pub processes: Vec<Node>,
     pub what: String,
-    /// Indices of the events that prove the violation, ascending.
+    /// Indices of the events that show the violation, ascending.
     pub witness: Vec<usize>,
     pub clash: Option<Clash>,
 }

@@ -1,4 +1,4 @@
-//! Counts faults by protocol phase, to show how well a quiet cell was tested.
+//! Determines and counts the protocol phases in which faults began.
 
 use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::Node;
@@ -28,7 +28,7 @@ enum Phase {
     GuardedWrite,
 }
 
-/// Returns each fault's kind, and the phase of the most advanced thread of the processes that the
+/// Returns each fault's kind, and the most critical phase of the threads of the processes that the
 /// fault names. If none of these has acted yet, all threads count.
 pub fn phases(history: &History) -> Vec<(String, String)> {
     let mut at: BTreeMap<Node, Phase> = BTreeMap::new();

@@ -60,7 +60,7 @@ pub struct Timeline<'h> {
 }
 
 impl<'h> Timeline<'h> {
-    /// Expects a history that `validate` accepts.
+    /// Expects a history that `validate` accepts, or a part of it from [`History::by_lock`].
     pub fn new(history: &'h History) -> Timeline<'h> {
         let mut acquisitions = acquisition::all(history);
         granting::set_grants(history, &mut acquisitions);
@@ -117,8 +117,7 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// Returns the requested lease. Only Redis servers record it; other servers record the granted
-    /// lease.
+    /// Returns the requested lease, which only Redis servers record.
     pub(crate) fn lease_asked(&self, at: Moment) -> Option<Micros> {
         let event = &self.history.events[at.index];
         match (&event.what, event.node) {
@@ -302,9 +301,8 @@ impl<'h> Timeline<'h> {
         self.keys.iter().find(|span| span.from == at)?.by
     }
 
-    /// Returns when the lock ended: at the end of its lease or of its value, whichever was earlier.
-    /// If a process ended the value, or the server's clock was wrong, only the end of the value
-    /// counts.
+    /// Returns the end of the value or, if earlier, of its lease. If a command removed the value,
+    /// or the server's clock was wrong, the lease does not count.
     pub(crate) fn existed_until(&self, span: &KeySpan<'_>) -> SimTime {
         let told = span.to.map_or(self.end, |(to, _)| to.time);
         let over = match span.to {

@@ -17,21 +17,21 @@ use serde::{Deserialize, Serialize};
 pub const FORMAT: &str = "fencepost.history";
 pub const VERSION: u32 = 2;
 
-/// Recorded events of one run, with the facts that the judge needs.
+/// Recorded events of one run, and facts about the run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct History {
     /// Name of the format, always `fencepost.history`.
     #[schemars(extend("const" = FORMAT))]
     pub format: String,
-    /// Version of the format, always 2. Version 1, without silences and leases, can still be read.
+    /// Version of the format. Version 1, without silences and leases, can still be read.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
     /// Facts about the run that events do not state.
     pub header: Header,
     /// Events of the run, ordered by time and then by `sequence`, which has no gaps.
     pub events: Vec<Event>,
-    /// Time and reason of the end; absent in histories of older versions, which end with their last
-    /// event. Not part of the digest.
+    /// Time and reason of the end; if absent, the run ended with its last event. Not part of the
+    /// digest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
 }
@@ -41,7 +41,7 @@ pub struct History {
 pub struct Ended {
     /// Virtual time in microseconds at which the run ended, not before the last event.
     pub at_us: SimTime,
-    /// Reason: all processes finished, the time limit was reached, or no event was pending.
+    /// Reason for the end.
     pub why: WhyEnded,
 }
 
@@ -49,11 +49,11 @@ pub struct Ended {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhyEnded {
-    /// Every process completed all its cycles or crashed for good.
+    /// Every process finished its work or crashed for good.
     Finished,
     /// The run reached its limit of virtual time (`max-time`) before all processes had finished.
     TimeLimit,
-    /// Processes were waiting, and no pending event could wake any of them.
+    /// Some process had not finished, and no pending event could wake a process.
     NothingAhead,
 }
 
@@ -69,7 +69,7 @@ pub struct Header {
     /// Name of the locked resource, and the lock's key on the servers. If the run has several
     /// locks, the common prefix of their keys.
     pub resource: String,
-    /// Lease that the processes request from the servers, in microseconds.
+    /// Lease or session timeout that the processes request, in microseconds.
     pub ttl_us: Micros,
     /// Number of servers that must grant the lock: a majority of independent masters, otherwise 1.
     pub quorum: u16,
@@ -87,9 +87,8 @@ pub struct Header {
     /// by a watchdog; absent if the run has no such bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_bound_us: Option<Micros>,
-    /// `true` if a lock lasts as long as its process's session, which the servers end when they
-    /// have not heard from the process for the ttl. `false` if a lock lasts for the ttl or as long
-    /// as a connection.
+    /// `true` if a lock lasts as long as a session, a lease that its process keeps alive, or a
+    /// membership. `false` if a lock lasts for the ttl or as long as a connection.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lives_with_session: bool,
     /// Form of a stored lock; absent for Redis, memcached, ZooKeeper and your own servers.
@@ -127,11 +126,11 @@ pub struct SyncFails {
     pub until_us: SimTime,
 }
 
-/// An availability requirement: while enough servers run, a process that wants a free lock must get
-/// it within a bound.
+/// An availability requirement: while enough servers run and processes want a free lock, one of
+/// them must get the lock within a bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Availability {
-    /// Time in microseconds within which the process must get the lock.
+    /// Time in microseconds within which a process must get the lock.
     pub bound_us: Micros,
     /// Total number of servers, which are named from `redis-1` or `server-1` up.
     pub servers: u16,
@@ -181,7 +180,7 @@ pub struct Event {
     /// Virtual time of the event in microseconds.
     pub time_us: SimTime,
     /// Node of the event: a process or one of its threads, a server, a Sentinel, or the storage.
-    /// Starts and crashes concern a whole process, and their events name its first thread.
+    /// Starts and crashes of a process concern all its threads, and their events name the first.
     pub node: Node,
     /// Kind of event, in `event`, and the fields of that kind.
     #[serde(flatten)]
@@ -200,7 +199,7 @@ pub enum What {
         #[serde(flatten)]
         action: Action,
     },
-    /// The operation succeeded, and the process knows it.
+    /// The process was told that the operation succeeded.
     Ok {
         /// Number from the operation's `invoke` event.
         operation: u64,
@@ -218,7 +217,7 @@ pub enum What {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<i64>,
     },
-    /// The operation did not take effect, and the process knows it.
+    /// The process was told that the operation did not take effect.
     Fail {
         /// Number from the operation's `invoke` event.
         operation: u64,
@@ -246,36 +245,34 @@ pub enum What {
         /// Key of the lock that the next operations concern.
         lock: String,
     },
-    /// The lock's own code noticed that this thread lost the lock.
+    /// The lock's own code reported that this thread lost the lock.
     Lost,
     /// This thread waits for the lock and has sent no message to a server for some time. The event
     /// is recorded at the end of the silence or of the run, if the silence since healing exceeds
-    /// `bound_us` or the whole silence may be evidence of unavailability. If the run ends without
-    /// pending events, the event is recorded for every waiting thread. Not part of the digest.
+    /// `bound_us` or the whole silence may be evidence of unavailability. If the run ends with
+    /// `nothing-ahead`, the event is recorded for every waiting thread. Not part of the digest.
     Silent {
         /// The later of two virtual times in microseconds: the time of the thread's last message,
         /// and the start of the wait.
         since_us: SimTime,
         /// Time limit in microseconds for a thread that waits for a free lock to send a message.
         bound_us: Micros,
-        /// `false` if the run has ended and no pending event could wake a process: no timer of a
-        /// process, no message from or to a process, no fault, and no message that a server would
-        /// send by itself. Traffic among Sentinels and servers does not count.
+        /// `false` if the run has ended and no pending event could wake a process. Timers of
+        /// servers and traffic among servers and Sentinels do not count.
         ahead: bool,
     },
-    /// A process with all its threads, or a server, crashed or lost power.
+    /// A process with all its threads, a server or a Sentinel crashed, exited or lost power.
     Crashed,
-    /// The role of a server or Sentinel changes, a server starts or stops refusing writes, or a
-    /// node crashes with a command in transit. Absent in histories of older versions. Not part of
-    /// the digest.
+    /// The role or disk of a server or the view of a Sentinel changes, or a node crashes during an
+    /// exchange. Absent in histories of older versions. Not part of the digest.
     Turn {
-        /// Change or crash of the event's node.
+        /// Kind of the change or crash.
         turn: Turn,
         /// Other node involved, such as the new primary of a replica; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         about: Option<Node>,
     },
-    /// A process or server restarted after a crash.
+    /// A process, server or Sentinel restarted after a crash.
     Started,
     /// A server changed a key of the lock.
     Server {
@@ -287,22 +284,21 @@ pub enum What {
         /// the change.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<String>,
-        /// Process that requested the change; absent if the server acted by itself or as a replica
-        /// that follows its primary.
+        /// Process whose request caused the change; absent if the server acted by itself or as a
+        /// replica that follows its primary.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Node>,
         /// `true` if the server acted as a primary, `false` if it acted as a replica.
         primary: bool,
-        /// Number that the server gave the new holder; absent if the protocol has no number that
-        /// can serve as a fencing token.
+        /// Number that the server gave the new holder as a possible fencing token; absent if none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<u64>,
-        /// Remaining lifetime of the key in microseconds of the server's clock; absent if the key
-        /// has no expiry or the history has version 1. Not part of the digest.
+        /// Remaining lifetime of the key in microseconds of the server's clock; absent if no expiry
+        /// is recorded. Not part of the digest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lease_us: Option<Micros>,
     },
-    /// The guarded storage answered a request.
+    /// The guarded storage executed or rejected a request.
     Storage {
         /// Number from the `invoke` event of the read or write.
         operation: u64,
@@ -325,7 +321,7 @@ pub enum What {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         based_on: Option<i64>,
     },
-    /// A fault of the plan took effect. Not part of the digest.
+    /// A fault of the plan began. Not part of the digest.
     FaultBegan {
         /// `id` of the fault in the plan.
         fault: u32,
@@ -342,7 +338,7 @@ pub enum What {
         /// Kind of the fault, as in the plan.
         kind: FaultKind,
     },
-    /// All faults have ended. From now on processes must make progress. Not part of the digest.
+    /// All faults and failures of syncs have ended. Not part of the digest.
     Healed,
 }
 
@@ -403,24 +399,24 @@ pub enum Change {
     Granted,
     /// The key's time to live was reset.
     Extended,
-    /// A command deleted the key.
+    /// A command deleted the key, or the key's connection ended.
     Removed,
-    /// The key expired by the server's clock, or ended with its session, connection or membership.
+    /// The key expired by the server's clock, or ended with its session or membership.
     Expired,
     /// The server evicted the key to free memory.
     Evicted,
     /// FLUSHALL, FLUSHDB or flush_all deleted the key.
     Flushed,
-    /// A full resynchronisation with another primary, or a former grantor, discarded the key.
+    /// A full resynchronisation with another server, or a former grantor, discarded the key.
     Discarded,
     /// The key was missing after a restart of the server.
     Forgotten,
     /// The key survived a restart of the server, or the server received the key in a full
-    /// resynchronisation.
+    /// resynchronisation or as a new grantor.
     Restored,
 }
 
-/// A change of a server's role or of its ability to write, or a crash with a command in transit.
+/// A change of a server or of a Sentinel's view, or a crash during an exchange of messages.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -447,7 +443,7 @@ pub enum Turn {
     Names,
     /// A process crashed while one of its messages was in transit.
     InFlight,
-    /// A server crashed before it answered a request.
+    /// A server or Sentinel crashed before it answered a process.
     Unanswered,
     /// A server stops because its disk failed to sync. A crash event follows.
     DiskFailed,

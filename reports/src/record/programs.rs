@@ -11,8 +11,8 @@ pub struct ProgramReport {
     pub process: Node,
     /// Virtual time in microseconds at which the program started.
     pub started_us: SimTime,
-    /// Virtual time in microseconds at which the program ended or its host crashed; absent if the
-    /// program ran until the end of the run.
+    /// Virtual time in microseconds at which the program ended, lost a thread to an error, or
+    /// crashed with its host; absent if the program ran until the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_us: Option<SimTime>,
     /// Description of the program's end; absent if the program ran until the end of the run.
@@ -34,8 +34,7 @@ pub struct ProgramReport {
     /// Number of system calls at which fencepost stopped the program's threads.
     #[serde(default)]
     pub calls: u64,
-    /// Number of times that fencepost interrupted a thread in a busy loop that waited for another
-    /// thread.
+    /// Number of times that fencepost interrupted a thread in a busy loop.
     #[serde(default)]
     pub preempted: u32,
 }
@@ -127,7 +126,7 @@ fn word_of_command(word: &str) -> String {
     pieces.join("'\"'")
 }
 
-/// Quotes a text that is empty or has characters that a shell may interpret.
+/// Quotes a text for a shell, unless quotes are clearly unnecessary.
 pub fn shell_word(text: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,+=:/%".contains(letter);
     match !text.is_empty() && text.chars().all(is_plain) {

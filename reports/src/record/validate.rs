@@ -1,4 +1,4 @@
-//! Rejects histories that no run can record and that the checkers do not expect.
+//! Rejects histories that the checkers do not expect.
 
 use crate::record::history::{Action, Event, FORMAT, History, VERSION, What};
 use fencepost_faults::{Node, SimTime};

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Escapes characters that could affect a terminal, for example as `\n` or `\u{1b}`.
+/// Escapes hidden characters, for example as `\n` or `\u{1b}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);

@@ -87,8 +87,8 @@ impl<'t, 'h> Between<'t, 'h> {
             && !self.is_of_unrelated_clock(fault)
     }
 
-    /// Returns whether the fault only hits messages between a process and the storage, and the
-    /// process had no request to the storage in transit during the fault.
+    /// Returns whether the fault can only hit messages between processes and the storage, and is
+    /// not known to have hit one.
     fn is_of_idle_link(&self, fault: &FaultSpan<'_>) -> bool {
         let holds_up = matches!(fault.kind.impact(), Impact::HoldsUpMessages);
         let is_link = fault.nodes.iter().all(|node| node.is_process() || *node == Node::Storage);
@@ -109,14 +109,14 @@ impl<'t, 'h> Between<'t, 'h> {
             && !requests.iter().any(is_in_transit)
     }
 
-    /// Returns whether the fault delays messages to the storage only after the late write was sent.
+    /// Returns whether the fault is a delay of the storage that began after the late write.
     fn is_later_delay(&self, fault: &FaultSpan<'_>) -> bool {
         fault.kind == FaultKind::Delay
             && fault.names(Node::Storage)
             && self.late_write.is_some_and(|(sent, _)| sent < fault.from.time)
     }
 
-    /// Returns whether the fault made servers lose keys, but no server recorded losing the lock.
+    /// Returns whether the fault made servers lose keys but, as recorded, not the lock.
     fn takes_no_lock(&self, fault: &FaultSpan<'_>) -> bool {
         let lost = |change| matches!(change, Change::Evicted | Change::Flushed);
         let timeline = self.timeline;
@@ -131,7 +131,7 @@ impl<'t, 'h> Between<'t, 'h> {
         fault.kind.impact() == Impact::LosesKeys && is_known && !keys.any(is_hit)
     }
 
-    /// Returns whether the process waited during the fault for a storage request that it gave up.
+    /// Returns whether the fault may have hit a storage request with an unknown outcome.
     fn waited_for_storage(&self, process: Node, fault: &FaultSpan<'_>) -> bool {
         let events = &self.timeline.history.events;
         events.iter().enumerate().any(|(index, event)| {
@@ -170,8 +170,8 @@ impl<'t, 'h> Between<'t, 'h> {
             })
     }
 
-    /// Returns whether the fault bends a clock, but a restart, flush, eviction or discard ended the
-    /// lock, so that the clock is irrelevant.
+    /// Returns whether the fault bends a clock, but a restart, flush, eviction or discard ended a
+    /// lock without several masters.
     fn is_of_unrelated_clock(&self, fault: &FaultSpan<'_>) -> bool {
         let ended = self.timeline.gone(self.both[0]);
         let is_lost = |change| {
@@ -188,8 +188,7 @@ impl<'t, 'h> Between<'t, 'h> {
             })
     }
 
-    /// Returns whether the fault only holds up messages among servers, and one Redis server made
-    /// both grants. Replication is then irrelevant.
+    /// Returns whether the fault only holds up replication, and one server made both grants.
     fn is_of_replication(&self, fault: &FaultSpan<'_>) -> bool {
         let header = &self.timeline.history.header;
         let granted = self.both.map(|one| one.grant.as_ref().map(|grant| grant.node));
@@ -201,9 +200,8 @@ impl<'t, 'h> Between<'t, 'h> {
             && fault.nodes.iter().all(|node| node.is_server())
     }
 
-    /// Returns whether the fault stepped the clock of a server before the first grant. Such a step
-    /// is irrelevant unless another server copied the lock, because a server measures a lease by
-    /// the clock at the time of the grant.
+    /// Returns whether the fault stepped clocks of servers before the first grant, unless the
+    /// second grant may depend on a copy of the lock. Such a step does not change the lease.
     fn is_earlier_step(&self, fault: &FaultSpan<'_>) -> bool {
         let granted = self.both.map(|one| one.grant.as_ref().map(|grant| grant.node));
         fault.kind == FaultKind::ClockJump
@@ -212,16 +210,15 @@ impl<'t, 'h> Between<'t, 'h> {
             && (granted[0] == granted[1] || self.timeline.history.header.quorum > 1)
     }
 
-    /// For a lock with several masters, returns whether the fault hits only servers of the second
-    /// quorum. For other locks, returns `true`.
+    /// Returns whether the fault names only servers of the second quorum, if there is one.
     fn is_of_deciding_servers(&self, fault: &FaultSpan<'_>) -> bool {
         let second = self.both[1].grant.as_ref();
         let second = second.filter(|_| self.timeline.history.header.quorum > 1);
         second.is_none_or(|grant| fault.nodes.iter().all(|node| lost::is_of_quorum(grant, *node)))
     }
 
-    /// Returns the process that removed the holder's lock by a release that began before the
-    /// holder's grant, with the times of the release and of the removal.
+    /// Returns another process that removed the holder's lock by a release begun before the
+    /// holder's grant, and the times of the release and of the removal.
     fn late_removal(&self) -> Option<(Node, SimTime, SimTime)> {
         let (timeline, [holder, taker]) = (self.timeline, self.both);
         let (held, taken) = (holder.grant.as_ref()?.moment, taker.grant.as_ref()?.moment);
@@ -236,8 +233,8 @@ impl<'t, 'h> Between<'t, 'h> {
     }
 }
 
-/// Returns whether the fault hit a request or its answer. A delay hits messages sent during the
-/// delay; any other fault also hits messages in transit.
+/// Returns whether the fault may have hit a request or its answer. A delay hits only messages sent
+/// during the delay; other faults also hit messages in transit.
 fn hits_message(fault: &FaultSpan<'_>, sent: SimTime, answered: SimTime) -> bool {
     match fault.kind {
         FaultKind::Delay => fault.touches(sent, sent) || fault.touches(answered, answered),
@@ -263,11 +260,11 @@ fn delays_sending(removal: Option<(Node, SimTime, SimTime)>, fault: &FaultSpan<'
 /// Relevance of a fault to a clash, in the order in which a narrative selects faults.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Relevance {
-    /// The fault delayed the late write, or was active when the late release was sent.
+    /// The fault may have delayed the late write, or was active when the late release was sent.
     Delays,
-    /// The fault names the earlier holder, and changes no clock; or it held up the late release.
+    /// The fault names the holder and changes no clock, or may have held up the late release.
     OfHolder,
-    /// The fault stopped servers, or took their data or roles, between the two grants.
+    /// The fault stopped servers, or changed their data or roles, between the two grants.
     OfServers,
     /// The fault names the process that was granted the lock later, and changes no clock.
     OfTaker,
@@ -290,13 +287,13 @@ fn takes_data(fault: &FaultSpan<'_>) -> bool {
         && fault.nodes.iter().all(|node| node.is_server())
 }
 
-/// Returns whether the fault took keys or a role before the first grant.
+/// Returns whether the fault changed keys or roles before the first grant.
 fn is_over(fault: &FaultSpan<'_>, granted: SimTime) -> bool {
     let is_instant = matches!(fault.kind.impact(), Impact::LosesKeys | Impact::TakesOver);
     is_instant && fault.from.time < granted
 }
 
-/// Returns whether the fault changes only the clocks of servers that measure no lease.
+/// Returns whether the fault changes only clocks of servers on which no lock depends.
 fn is_of_unused_clock(timeline: &Timeline<'_>, fault: &FaultSpan<'_>) -> bool {
     let bends = fault.kind.impact() == Impact::BendsClock;
     if !bends || fault.nodes.iter().any(|node| !node.is_server()) {

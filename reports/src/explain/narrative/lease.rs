@@ -5,7 +5,7 @@ use crate::judge::timeline::{Acquisition, Grant, KeyEnd, Moment, Timeline};
 use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 
-/// Longest time for which Redis keeps an expired key before it removes the key without a request.
+/// Longest time after the end of a lease at which a removal still counts as prompt.
 const REMOVAL_MAX: Micros = Micros::from_millis(200);
 
 impl Story<'_, '_> {
@@ -37,8 +37,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether the recorded lease is the difference between two clocks, one of which may be
-    /// wrong: the end of a lease by a client's clock, and the server's clock.
+    /// Returns whether the recorded lease is the difference between a client's clock and the
+    /// server's clock, one of which may be wrong.
     fn is_measured_by_wrong_clocks(&self, set: Moment) -> bool {
         self.timeline.history.header.kept_as == Some(Keeping::RowByClients)
             && self
@@ -48,8 +48,7 @@ impl Story<'_, '_> {
                 .any(|fault| fault.kind.impact() == Impact::BendsClock && fault.from < set)
     }
 
-    /// Returns the last lease that the process set at the granting server between the grant and its
-    /// entry.
+    /// Returns the last lease that the process requested there between the grant and its entry.
     fn lease_before_entry(
         &self,
         one: &Acquisition<'_>,
@@ -69,8 +68,7 @@ impl Story<'_, '_> {
         self.timeline.lease_recorded(self.set_last_with(grant))
     }
 
-    /// Returns whether the value of the lock begins with a Unix time, by which processes end the
-    /// lease, and the server has no expiry for the lock.
+    /// Returns whether the lock's value begins with a Unix time, and the server recorded no expiry.
     fn is_kept_in_value(&self, grant: &Grant) -> bool {
         let mut keys = self.timeline.keys.iter();
         let key = keys.find(|key| (key.node, key.from) == (grant.node, grant.moment));
@@ -82,8 +80,7 @@ impl Story<'_, '_> {
         keys.any(|key| key.from == grant.moment && key.runs_out.is_some())
     }
 
-    /// Returns the last event that set the time to live at the time of the grant or, without such
-    /// an event, the grant.
+    /// Returns the server's last extension at the time of the grant or, without one, the grant.
     fn set_last_with(&self, grant: &Grant) -> Moment {
         let (timeline, granted) = (self.timeline, grant.moment);
         let later = (granted.index..timeline.history.events.len()).map(|at| timeline.moment(at));
@@ -97,7 +94,7 @@ impl Story<'_, '_> {
     }
 
     /// Returns when the holder's lease ended, as recorded by a server or calculated from the lease.
-    /// Also returns `true` if the time is that of a late removal of the expired lock.
+    /// Also returns whether this time is that of a late removal.
     pub(super) fn lease_ended(
         &self,
         holder: &Acquisition<'_>,
@@ -133,9 +130,8 @@ impl Story<'_, '_> {
         })
     }
 
-    /// Returns when the lock last ended at the server that granted the lock and, if the lock
-    /// expired, whether the server removed it only at the next request. With several masters, the
-    /// first end counts.
+    /// Returns when the lock last ended at the granting server and, if it expired, whether the
+    /// server removed it only at the next request. With several masters, only expiry counts.
     fn recorded_end(
         &self,
         holder: &Acquisition<'_>,
@@ -197,8 +193,7 @@ fn is_set_again(
     })
 }
 
-/// Returns when a server recorded the expiry of the holder's lock; `None` if the lock did not end
-/// by expiry.
+/// Returns when the holder's lock ended, if it ended by expiry.
 fn expired(timeline: &Timeline<'_>, holder: &Acquisition<'_>) -> Option<SimTime> {
     match timeline.gone(holder)? {
         (at, KeyEnd::Changed { change: Change::Expired, .. }) => Some(at.time),

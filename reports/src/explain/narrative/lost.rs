@@ -32,8 +32,8 @@ impl Story<'_, '_> {
                 && section.is_none_or(|section| !section.covers(at))
         };
         for (place, (at, key)) in ends.into_iter().enumerate() {
-            // In a queue, followers only repeat the leader's removal. After the first removal,
-            // further removals by the release add nothing to the story.
+            // In a queue, followers only repeat the leader's removal. Further removals by the
+            // holder's release are details, too.
             if place > 0 && (has_queue || is_released(at)) {
                 self.add_event(Weight::Detail, at.index);
             } else if !self.repeats_an_earlier_removal(holder, key, at) {

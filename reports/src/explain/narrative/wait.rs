@@ -10,7 +10,7 @@ use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Ti
 use crate::record::history::{Action, Change, Turn, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
-/// Time after a crash of a server during which a broken connection can still make a call fail.
+/// Time after a fault of a server during which a call may still fail because of it.
 const RECONNECT: Micros = Micros::from_secs(1);
 
 impl Story<'_, '_> {
@@ -37,7 +37,7 @@ impl Story<'_, '_> {
         let first = same.min_by_key(|key| key.from).filter(|_| has_queue);
         let last = first.unwrap_or(last);
         self.add_event(Weight::Turn, last.from.index);
-        // If a replica has the value, also tell when a process wrote the value at the primary.
+        // If the value is a copy, also tell when a process wrote the value.
         let written = timeline.keys.iter().filter(|key| key.value == last.value);
         let written = written.filter(|key| key.by.is_some() && key.from < last.from);
         let written = copied_from(timeline, last).or_else(|| written.max_by_key(|key| key.from));
@@ -72,8 +72,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the change of the lock that the copy lacks, which is its end or its expiry, and the
-    /// faults and the promotion that explain why the copy lacks the change.
+    /// Adds the change that the copy lacks, which is the end of the lock or the setting of its
+    /// expiry, and faults and a promotion that may explain the lack.
     fn not_copied(&mut self, written: &KeySpan<'_>, copy: &KeySpan<'_>, finding: &Finding) {
         let timeline = self.timeline;
         let until = finding.at + finding.duration;
@@ -104,8 +104,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds up to two faults, crashes first, that hit the first process in the queue or its server
-    /// before the process became first.
+    /// Adds up to two faults that hit the first process in the queue or its server before the
+    /// process became first.
     fn lost_watch(&mut self, finding: &Finding) {
         let timeline = self.timeline;
         let until = finding.at + finding.duration;
@@ -139,7 +139,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the last two crashes of servers since the first process began to wait.
+    /// Adds up to two faults that kept servers down after the first waiting call.
     fn broken_connections(&mut self, finding: &Finding) {
         let timeline = self.timeline;
         let waiting = finding.witness.iter().filter_map(|index| {
@@ -239,8 +239,7 @@ impl Story<'_, '_> {
     }
 
     /// Adds the last two faults that may have cost a call its answer, and promotions and demotions
-    /// before the call. For a release, faults of servers count from the time at which the process
-    /// got the lock, otherwise from shortly before the call.
+    /// shortly before the call. For a release, the time since the process got the lock also counts.
     fn faults_of_call(&mut self, invoked: Moment, given_up: Moment) {
         let timeline = self.timeline;
         let process = timeline.history.events[invoked.index].node;
@@ -275,8 +274,8 @@ impl Story<'_, '_> {
     }
 }
 
-/// If owners use the same value for several locks, returns the grant that a copy belongs to. A
-/// replica copies its primary's grants in order, so the nth copy belongs to the nth grant.
+/// Returns the grant that a copy of a value belongs to, if one primary made all earlier grants of
+/// the value. A replica copies grants in order, so its nth copy belongs to the nth grant.
 fn copied_from<'t, 'h>(timeline: &'t Timeline<'h>, copy: &KeySpan<'_>) -> Option<&'t KeySpan<'h>> {
     let same = || timeline.keys.iter().filter(|key| key.value == copy.value);
     let copies = same().filter(|key| key.node == copy.node && key.by.is_none());

@@ -1,9 +1,8 @@
-//! Checks that no process removes a lock that a server granted to another process.
+//! Checks that no process removes a lock that another process acquired.
 //!
-//! The owner of a value is the process to which the server last granted the value. If the server
-//! never granted the value, for example after a failover, the last grant by any server counts. A
-//! thread may remove the lock of another thread of its process, but not during that thread's
-//! critical section.
+//! The owner of a value is the process of the grant that the server last made or copied or, if
+//! there is none, of the last grant by any server. A thread may remove the lock of another thread
+//! of its process, but not during that thread's critical section.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -70,8 +69,6 @@ impl Removal {
             .position(|one| one.process.machine() == machine && belongs(one))
     }
 
-    /// A removal by another thread of the owner's process counts only during the owner's critical
-    /// section.
     fn is_granted_lock(&self, timeline: &Timeline<'_>) -> bool {
         let Some(theirs) = self.affected_acquisition(timeline) else { return false };
         let in_use =

@@ -30,7 +30,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
 }
 
 /// Returns when the process left its critical section or, if its grant is recorded, lost its
-/// quorum, whichever came first. A quorum that was lost before `at` counts as lost at `at`.
+/// quorum, whichever came first. A quorum that is missing at `at` counts as lost at `at`.
 pub(super) fn lease_kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime) -> SimTime {
     let left = section.ends(timeline.end);
     let holder = &timeline.acquisitions[section.acquisition];

@@ -2,7 +2,7 @@
 //!
 //! A lock is an object with the operations *enter* and *leave*. A process held the lock at least
 //! from the return of *enter* to the call of *leave*, so the calls have a valid order if and only
-//! if no such sections of different processes overlap. `overlap` checks this without a search.
+//! if no such periods of different processes overlap. `overlap` checks this without a search.
 //! Linearizability is local, so fencing tokens are a separate object.
 
 mod histories;
@@ -60,7 +60,6 @@ fn token_regression_agrees_with_a_fenced_lock_whose_tokens_grow() {
     ));
 }
 
-/// If tokens increase in no order of the acquires, they do not increase in the order of the grants.
 #[test]
 fn tokens_that_no_order_of_the_acquires_explains_are_a_regression() {
     let seen = |number| random(Style::Fenced, number);

@@ -35,7 +35,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Returns the earlier holder's last grant between the later holder's grant and the late write.
+/// Returns when the earlier holder last got or set the lock between the later holder's grant and
+/// the late write.
 pub(crate) fn granted_again(timeline: &Timeline<'_>, clash: Clash) -> Option<Moment> {
     let landed = timeline.moment(clash.late_write?);
     let (earlier, later) =

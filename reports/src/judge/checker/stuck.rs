@@ -1,4 +1,5 @@
-//! Checks that after all faults, a process acquires a free lock within the header's bound.
+//! Checks that after all faults, some process acquires a wanted free lock within the header's
+//! bound, before the attempts are used up.
 //!
 //! The probe, a process that runs only for this check, also tries to acquire the lock. The bound
 //! counts only time in which the lock is free.
@@ -129,7 +130,7 @@ impl Waiting<'_, '_> {
     }
 
     /// Returns `true` if at least two processes tried at least twice each, and every attempt was
-    /// refused although no owner had a quorum. Attempts just after the faults do not count.
+    /// refused although no value had a quorum. Attempts within the bound after faults do not count.
     fn is_used_up(&self) -> bool {
         let settled = match self.timeline.faults.is_empty() {
             true => self.free_from,

@@ -131,8 +131,7 @@ fn taken(timeline: &Timeline<'_>) -> Vec<Span> {
     taken
 }
 
-/// Returns when the value blocks the lock: always, if its process is unknown or received the grant;
-/// otherwise after a crash of the process and during its pauses.
+/// Returns when the value blocks the lock. A value without a known process always blocks.
 fn justified_spans(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
     let stood = (span.from.time, timeline.existed_until(span));
     let Some(machine) = span.by.or(span.granted.map(|(by, _)| by)).map(Node::machine) else {

@@ -5,8 +5,8 @@
 //! - After a confirmed release, the lock must not remain.
 //! - `granted` checks grants, and `lost` checks reported losses.
 //!
-//! If a lock needs a quorum, a quorum of servers must contradict the answer. An answer is not wrong
-//! if a command in transit or a failover may explain it.
+//! Except for a grant, a quorum of servers must contradict the answer. An answer does not count as
+//! wrong if a command in transit or a failover may explain it.
 
 mod granted;
 mod lost;
@@ -98,8 +98,7 @@ fn refused_while_held(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     })
 }
 
-/// Returns `true` if the earlier lock calls of the process have known outcomes, so that none can
-/// take effect later.
+/// Returns `true` if the earlier lock calls of the process have known outcomes.
 fn is_settled(timeline: &Timeline<'_>, process: Node, by: Moment) -> bool {
     let mut open: BTreeSet<u64> = BTreeSet::new();
     for event in &timeline.history.events[..by.index] {

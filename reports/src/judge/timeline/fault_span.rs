@@ -37,8 +37,8 @@ impl FaultSpan<'_> {
     }
 }
 
-/// Returns the end of a fault that loses messages: the next completed call or crash of a process
-/// that the fault names, or the end of all faults.
+/// Returns the end of a fault that loses messages: the next completed call or crash of a node that
+/// the fault names, or the end of all faults.
 fn after_loss(history: &History, span: &FaultSpan<'_>) -> Option<Moment> {
     let is_loss = matches!(span.kind.impact(), Impact::LosesReply | Impact::LosesRequest);
     let later = moments(history).skip(span.from.index + 1).filter(|_| is_loss);

@@ -1,16 +1,16 @@
 //! Finds the grant on which each acquisition relies ([`set_grants`]).
 //!
-//! A claim is a command by which an owner created a value at a server, wrote a new count that is
-//! not lower, or reset the time to live. A claim ends when the value ends, or when the owner lowers
-//! the count.
+//! A claim is a command by which an owner created a value at a primary, wrote a new count that is
+//! not lower, or reset the time to live. A claim ends with its value. A lower count ends the
+//! owner's last open claim that is not an extension.
 //!
 //! An acquisition relies on claims of its process that precede the entry and that the process has
 //! not withdrawn. Claims during the acquire take precedence over earlier claims. Claims that are
 //! open at the entry take precedence over claims that a server lost before.
 //!
-//! The claim that completes the quorum decides. For a replicated lock the last claim decides,
-//! because the server answered it. A nested acquire that recreates a lost lock relies on its own
-//! claim; any other nested acquire shares the grant of the outer acquire.
+//! The claim that completes the quorum decides. Without a quorum, the last claim decides. A nested
+//! acquire that recreates a lost lock relies on its own claim; any other nested acquire shares the
+//! grant of the outer acquire.
 
 use super::acquisition::{Acquisition, Grant, Outcome};
 use super::{Moment, moments, owner_and_count};
@@ -172,8 +172,6 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Records a new count of the same owner. A lower count ends the owner's last open claim that
-    /// is not an extension; any other count is a new claim.
     fn rewrite(&mut self, owner: &'h str, count: Option<u64>, asked: KeyChange) {
         let Some(standing) = self.standing.get_mut(&asked.server) else { return };
         let lower = count < standing.count;
@@ -221,7 +219,7 @@ impl<'h> Ledger<'h> {
     }
 }
 
-/// Returns `true` unless both processes are known and differ. On a replica, the process is unknown.
+/// Returns `true` unless both processes are known and differ.
 fn is_own(of: Option<Node>, by: Option<Node>) -> bool {
     of.zip(by).is_none_or(|(of, by)| of == by.machine())
 }

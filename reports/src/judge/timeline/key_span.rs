@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 pub struct KeySpan<'h> {
     pub node: Node,
     pub value: Option<&'h str>,
-    /// Process that wrote the value; `None` for a copy or a value loaded in a restart.
+    /// Process that wrote the value; `None` if a server copied or loaded it, or if unknown.
     pub by: Option<Node>,
     /// Process to which a server granted the value, and when.
     pub granted: Option<(Node, Moment)>,
     pub from: Moment,
-    /// Times at which commands set the time to live; empty for copies on replicas.
+    /// Times at which processes wrote the value or reset its time to live.
     pub set: Vec<Moment>,
     /// End of the last lease by a correct clock; `None` if no lease is recorded.
     pub runs_out: Option<SimTime>,

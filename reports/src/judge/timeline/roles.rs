@@ -19,7 +19,7 @@ struct Primary {
 }
 
 impl Roles {
-    /// Also derives roles from changes of keys, because older histories record no roles.
+    /// Also derives roles from changes of keys, because not every history records roles.
     pub(super) fn new(history: &History) -> Roles {
         let mut roles = Roles::default();
         let mut replicas = BTreeSet::new();

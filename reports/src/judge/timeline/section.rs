@@ -42,7 +42,7 @@ impl Section {
 }
 
 /// Returns the critical sections in order of start. A release ends the last open section of its
-/// thread; a loss or a crash ends all of them.
+/// thread, a loss all sections of its thread, and a crash all sections of its process.
 pub(super) fn all(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Section> {
     let granted: BTreeMap<usize, usize> = acquisitions
         .iter()

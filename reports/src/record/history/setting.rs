@@ -8,7 +8,6 @@ use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 pub struct Checks {
     pub reads: bool,
     pub writes: bool,
-    /// `true` if the storage writes a moment after the check, without checking again.
     pub writes_late: bool,
 }
 

@@ -32,7 +32,7 @@ macro_rules! workloads {
 workloads! {
     /// Each cycle reads a value, changes it and writes it back.
     Register = Work { initial: 0, next: |value| Some(value + 1) },
-    /// Each cycle sells one item of a flash sale. No item may be sold twice.
+    /// Each cycle sells at most one item of a flash sale. No item may be sold twice.
     Seckill = Work { initial: 20, next: |value| (value > 0).then(|| value - 1) },
     /// Each cycle issues an increasing number, such as an order number.
     Sequence = Work { initial: 0, next: |value| Some(value + 1) },
@@ -52,7 +52,6 @@ impl Workload {
 }
 
 impl Workload {
-    /// Returns `true` if each piece of work must be done only once.
     pub fn is_done_once(self) -> bool {
         self == Workload::Jobs
     }

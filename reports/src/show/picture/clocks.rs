@@ -1,4 +1,4 @@
-//! Computes the errors of wall clocks from the faults, because only faults change a clock.
+//! Computes the errors of wall clocks from the faults.
 
 use super::FaultBar;
 use fencepost_faults::{Fault, FaultPlan, Node};

@@ -1,7 +1,8 @@
 //! Passes the calls and returns of a history to stateright's [`LinearizabilityTester`].
 //!
 //! - An acquire with an unknown outcome never returns. A failed acquire did not happen.
-//! - A release, a noticed loss or a crash calls *leave*. After a crash, *leave* never returns.
+//! - A release, a noticed loss or a crash calls *leave*. After a crash or an unknown outcome,
+//!   *leave* never returns.
 //! - A thread has at most one open call, so after an unknown outcome the process continues as
 //!   another thread.
 //! - If one section ends when another begins, *leave* comes first. Empty sections are ignored.

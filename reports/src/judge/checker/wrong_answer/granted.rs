@@ -105,7 +105,7 @@ pub(crate) fn too_few(timeline: &Timeline<'_>, one: &Acquisition<'_>, servers: u
     }
 }
 
-/// Returns `true` if a quorum of servers granted the lock at some time during the acquire.
+/// Returns `true` if a quorum of servers had a new lock of the process during the acquire.
 pub(crate) fn was_granted(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
     let Some(told) = one.completed else { return false };
     let own = own(timeline, one, told);
@@ -118,8 +118,8 @@ fn has_known_owner(span: &KeySpan<'_>) -> bool {
     machine_of(span).is_some()
 }
 
-/// Returns `true` if the acquire removed a value that it had not created, such as a token in a
-/// list, which is absent while a process holds it.
+/// Returns `true` if the process removed, during the acquire, a value that the acquire had not
+/// created, such as a token in a list, which is absent while a process holds it.
 fn took_token(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> bool {
     timeline.keys.iter().any(|span| match span.to {
         Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) => {

@@ -1,4 +1,4 @@
-//! Checks reported losses: the process must have had a lock, and its lease must not continue.
+//! Checks reported losses: they must not follow a release, and the lease must not continue.
 //!
 //! A renewal counts only if no fault was active between the renewal and the report, because the
 //! library may not have received the reply.

@@ -21,8 +21,6 @@ pub(crate) struct Drawing<'r> {
     pub(crate) focus: usize,
     pub(crate) width: i32,
     pub(crate) extent: Extent,
-    /// Maximum number of messages. The picture first omits messages that were sent outside the
-    /// windows around the violations.
     pub(crate) messages_max: usize,
 }
 
@@ -280,7 +278,6 @@ impl Drawing<'_> {
                 mark.node,
                 escaped(&mark.text)
             );
-            // Draw fault symbols at the lane's upper edge, where they do not cover other symbols.
             let is_fault = matches!(mark.glyph, Glyph::FaultBegins | Glyph::FaultEnds);
             let y = if is_fault { place.y + 6 } else { place.middle() };
             canvas.mark(mark.at, y, &attributes, shape);

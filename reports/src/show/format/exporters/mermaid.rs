@@ -59,7 +59,6 @@ fn write_entries(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         let at = entry.time_us;
         match &entry.what {
             What::Server { by: Some(by), .. } | What::Storage { by, .. } => {
-                // The event is an answer, so the arrow points to the process that asked.
                 writeln!(out, "  {here}->>{}: {mark}{at} {text}", id(*by))?;
             }
             What::Ok { owner: Some(_), .. } => {

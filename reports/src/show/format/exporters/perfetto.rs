@@ -1,5 +1,5 @@
 //! Writes a trace in Chrome's JSON format ("Trace Event Format", Google 2016), for ui.perfetto.dev.
-//! The phase `X` is a span, `i` an instant, `s` and `f` the ends of an arrow, and `M` a name.
+//! The phase `X` is a span, `i` an instant, `s` and `f` the ends of an arrow, and `M` metadata.
 
 mod tracks;
 
@@ -79,8 +79,8 @@ fn add(run: &RunReport, process: u32, events: &mut Vec<Value>) {
     }
 }
 
-/// Returns the spans of a run. A message has a short span at each end, joined by an arrow; a lost
-/// message has only the first span.
+/// Returns the spans of a run. A message has a short span at each end, joined by an arrow; a
+/// message that did not arrive has only the first span.
 fn slices(run: &RunReport, scene: &Scene) -> Vec<Slice> {
     let mut slices = Vec::new();
     let mut add = |topic, node, (from, to), name: String| {

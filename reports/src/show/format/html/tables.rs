@@ -244,7 +244,6 @@ pub(crate) fn literature(expected: &Expected) -> String {
     format!("{says}: {} ({})", expected.because, expected.source)
 }
 
-/// Renders only the report's timeline, because the whole history would make the page too large.
 pub(crate) fn events(run: &RunReport, index: usize) -> Markup {
     if run.timeline.is_empty() {
         return Markup::default();

@@ -91,7 +91,6 @@ pub(crate) fn lasting_effect(plan: &FaultPlan) -> Option<String> {
     ))
 }
 
-/// Includes the time, which may differ between a minimal plan and the original plan.
 pub(crate) fn fault_at(timed: &TimedFault) -> String {
     format!("at {}, {}", timed.at_us, fault(&timed.fault))
 }

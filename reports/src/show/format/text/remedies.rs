@@ -119,9 +119,8 @@ fn in_this_run(lead: &ViolationReport) -> String {
     format!("In this run, {}.", told.collect::<Vec<_>>().join("; "))
 }
 
-/// Warns that a run with `--ttl` may have longer faults, if a longer lease helped. The diagnostic
-/// runs with that lease keep the plan, but a run with `--ttl` draws a new plan, and families scale
-/// faults with the ttl.
+/// If a longer lease helped, warns that a run with `--ttl` may have longer faults: it draws a new
+/// plan, and families scale faults with the ttl.
 pub(crate) fn scaled_faults(lead: &ViolationReport) -> Option<String> {
     let is_promised = |one: &&Remedy| {
         one.name == LEASE

@@ -114,8 +114,7 @@ pub(crate) fn size(run: &MinimalRun) -> String {
     }
 }
 
-/// Returns the predicate for the value that does not cause the violation: `is not` (enough) or, if
-/// smaller values are worse, `is too much`.
+/// Returns the predicate for `not_enough`: `is not` (enough) or, if larger, `is too much`.
 pub(crate) fn insufficient(boundary: &Boundary) -> String {
     let said = if is_less(boundary) { "is not" } else { "is too much" };
     let other = boundary
