@@ -127,24 +127,27 @@ fn keys(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Replies with a random key. Draws again if the key has expired (`dbRandomKey`).
+/// Replies with a random key. Draws again if the key has expired, but at most 100 times if the server
+/// keeps expired keys, as a replica does (`dbRandomKey`).
 fn randomkey(call: &mut Call<'_>) -> CommandResult {
     const TRIES_MAX: usize = 100;
-    for _ in 0..TRIES_MAX {
+    let mut tries = 0;
+    loop {
         let length = call.server.database(call.db).len();
         if length == 0 {
-            break;
+            call.reply.null();
+            return Ok(());
         }
         let position = call.server.random.below(length);
-        let Some((key, _)) = call.server.database(call.db).at(position) else { break };
-        let key = key.to_vec();
-        if call.server.find(call.db, &key).is_some() {
+        let drawn = call.server.database(call.db).at(position);
+        let key = drawn.map(|(key, _)| key.to_vec()).unwrap_or_default();
+        let is_alive = call.server.find(call.db, &key).is_some();
+        tries += usize::from(call.server.database(call.db).len() == length);
+        if is_alive || tries == TRIES_MAX {
             call.reply.bulk(&key);
             return Ok(());
         }
     }
-    call.reply.null();
-    Ok(())
 }
 
 fn rename(call: &mut Call<'_>) -> CommandResult {

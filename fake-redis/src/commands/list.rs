@@ -238,7 +238,7 @@ fn parse_search(call: &Call<'_>) -> Result<Search, CommandError> {
         }
         let value = call.arg(index + 1);
         match &*call.arg(index).to_ascii_lowercase() {
-            b"rank" => search.rank = parse_integer(value).ok_or(NOT_AN_INTEGER)?,
+            b"rank" => search.rank = rank(call, value)?,
             b"count" => search.count = Some(at_least_zero(value, "ERR COUNT can't be negative")?),
             b"maxlen" => {
                 search.compared_max = at_least_zero(value, "ERR MAXLEN can't be negative")?
@@ -255,6 +255,16 @@ fn parse_search(call: &Call<'_>) -> Result<Search, CommandError> {
         index += 2;
     }
     Ok(search)
+}
+
+/// Before Redis 7.2, the lowest integer is a rank, although its negation overflows.
+fn rank(call: &Call<'_>, text: &[u8]) -> Result<i64, CommandError> {
+    match parse_integer(text).ok_or(NOT_AN_INTEGER)? {
+        i64::MIN if call.server.config.version >= RedisVersion::V7_2 => Err(CommandError::text(
+            format!("ERR value is out of range, value must between {} and {}", -i64::MAX, i64::MAX),
+        )),
+        rank => Ok(rank),
+    }
 }
 
 fn at_least_zero(text: &[u8], otherwise: &'static str) -> Result<usize, CommandError> {

@@ -1,5 +1,6 @@
 //! Serves commands one by one: executes a command, propagates its effects and replies.
 
+use crate::config::RedisVersion;
 use crate::front::admission::Admission;
 use crate::protocol::args::{Args, ArgumentVector};
 use crate::protocol::error::{CommandError, EXEC_ABORT};
@@ -114,10 +115,11 @@ impl Server {
         }
     }
 
-    /// Applies a replicated command. Ends the server if the command writes and the disk has failed
-    /// (`replica-ignore-disk-write-errors`).
+    /// Applies a replicated command. From Redis 7.0 on, ends the server if the command writes and the
+    /// disk has failed (`replica-ignore-disk-write-errors`).
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
-        if self.check_disk().is_err() && self.is_write(args) {
+        let minds_disk = self.config.version >= RedisVersion::V7_0;
+        if minds_disk && self.check_disk().is_err() && self.is_write(args) {
             return self.life.end();
         }
         self.apply(ClientKey::PRIMARY, args);

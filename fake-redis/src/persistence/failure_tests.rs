@@ -1,4 +1,4 @@
-use crate::config::{Fsync, NodeConfig, Persistence, SavePoint};
+use crate::config::{Fsync, NodeConfig, Persistence, RedisVersion, SavePoint};
 use crate::world::World;
 use fencepost_machine::{Damage, Response, SyncError};
 
@@ -120,12 +120,18 @@ fn a_failed_rewrite_leaves_a_whole_log_and_is_tried_again() {
 }
 
 #[test]
-fn a_replica_that_cannot_sync_panics_at_the_next_replicated_write() {
+fn from_7_0_on_a_replica_that_cannot_sync_panics_at_the_next_replicated_write() {
+    for (version, stops) in [(RedisVersion::V6_2, false), (RedisVersion::V7_0, true)] {
+        assert_eq!(replica_stops_without_its_disk(version), stops, "{version:?}");
+    }
+}
+
+fn replica_stops_without_its_disk(version: RedisVersion) -> bool {
     let mut world = World::new();
-    let primary = NodeConfig { repl_diskless_sync_delay: 0, ..NodeConfig::default() };
-    world.start_node("redis-1", primary);
+    let config = NodeConfig { version, repl_diskless_sync_delay: 0, ..appending(Fsync::EverySec) };
+    world.start_node("redis-1", NodeConfig { persistence: Persistence::None, ..config.clone() });
     let replica_of = Some(("redis-1".to_owned(), 6379));
-    world.start_node("redis-2", NodeConfig { replica_of, ..appending(Fsync::EverySec) });
+    world.start_node("redis-2", NodeConfig { replica_of, ..config });
     world.run_for(3_000);
     world.fail_syncs("redis-2", Some(SyncError::Io));
     assert_eq!(ask(&mut world, &["SET", "a", "1"]), "OK");
@@ -133,7 +139,8 @@ fn a_replica_that_cannot_sync_panics_at_the_next_replicated_write() {
     assert!(!world.has_stopped("redis-2"));
     assert_eq!(ask(&mut world, &["SET", "a", "2"]), "OK");
     world.run_for(100);
-    assert!(world.has_stopped("redis-2") && !world.has_stopped("redis-1"));
+    assert!(!world.has_stopped("redis-1"));
+    world.has_stopped("redis-2")
 }
 
 #[test]

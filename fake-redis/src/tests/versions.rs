@@ -124,6 +124,17 @@ fn before_7_2_an_enormous_pause_wraps_around() {
     check_on(&mut at_version(RedisVersion::V7_2), &refused);
 }
 
+/// `getRangeLongFromObjectOrReply` (object.c) refuses the lowest rank from 7.2 on.
+#[test]
+fn before_7_2_the_lowest_rank_finds_the_first_match() {
+    let lowest = format!("LPOS l a RANK {}", i64::MIN);
+    let range = format!("value must between {} and {}", -i64::MAX, i64::MAX);
+    let refused = format!("-ERR value is out of range, {range}");
+    for (version, said) in [(RedisVersion::V7_0, ":2"), (RedisVersion::V7_2, &refused)] {
+        check_on(&mut at_version(version), &[("RPUSH l a b a", ":3"), (&lowest, said)]);
+    }
+}
+
 #[test]
 fn before_8_4_nothing_compares() {
     let mut bench = at_version(RedisVersion::V7_2);

@@ -80,15 +80,19 @@ impl Story<'_, '_> {
         keys.any(|key| key.from == grant.moment && key.runs_out.is_some())
     }
 
-    /// Returns the server's last extension at the time of the grant or, without one, the grant.
+    /// Returns the key's last extension at the time of the grant or, without one, the grant.
     fn set_last_with(&self, grant: &Grant) -> Moment {
         let (timeline, granted) = (self.timeline, grant.moment);
+        let key_of = |at: Moment| match &timeline.history.events[at.index].what {
+            What::Server { key, .. } => Some(key),
+            _ => None,
+        };
         let later = (granted.index..timeline.history.events.len()).map(|at| timeline.moment(at));
         let meanwhile = later.take_while(|at| at.time == granted.time);
         let sets = |at: &Moment| {
             let event = &timeline.history.events[at.index];
             let is_set = matches!(event.what, What::Server { change: Change::Extended, .. });
-            event.node == grant.node && is_set
+            event.node == grant.node && is_set && key_of(*at) == key_of(granted)
         };
         meanwhile.filter(sets).last().unwrap_or(granted)
     }

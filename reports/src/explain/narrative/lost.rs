@@ -158,8 +158,8 @@ impl Story<'_, '_> {
         if is_taken_again(timeline, holder, event.node, at) || is_forgotten && is_copied_again {
             return;
         }
-        let section =
-            timeline.section_of(timeline.acquisition_of(holder.operation).unwrap_or_default());
+        let acquisition = timeline.acquisition_of(holder.operation);
+        let section = acquisition.and_then(|acquisition| timeline.section_of(acquisition));
         let while_inside = match section.is_some_and(|section| section.covers(at)) {
             true => format!(", while {} is in its critical section", holder.process),
             false => String::new(),
