@@ -8,10 +8,10 @@
 //! else getDLock() // acquire the lock again
 //! ```
 //!
-//! `lua-extend` implements the quoted sentence with PEXPIRE. Its lease lasts one ttl from the
-//! moment when the client sent the SET or the extension. In `lua-extend-unchecked` **the extension
-//! is a SET that ignores the owner**. In `lua-extend-reacquire` **the holder takes a lost lock
-//! again** and continues, although another process may have changed the data.
+//! `lua-extend` implements the quoted sentence with PEXPIRE. Its lease lasts one ttl from the start
+//! of the call that set or extended it. In `lua-extend-unchecked` **the extension is a SET that
+//! ignores the owner**. In `lua-extend-reacquire` **the holder takes a lost lock again** and
+//! continues, although another process may have changed the data.
 
 use super::{Base, entry};
 use crate::attempt::take;

@@ -1,5 +1,5 @@
-//! Redlock as three libraries implement it, with their timing, quorum and release but this crate's
-//! connections and timeouts. All three use one random value for all attempts of an acquire.
+//! Redlock as three libraries implement it, with this crate's connections and timeouts. All three
+//! use one random value for all attempts of an acquire.
 //!
 //! - `redlock-py` 1.0.8 asks the masters in turn. It measures the elapsed time by **`time.time()`,
 //!   the wall clock**, with a drift of 1 % and 2 ms, and makes up to 3 attempts 200 ms apart. If a

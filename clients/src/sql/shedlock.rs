@@ -1,7 +1,7 @@
 //! `shedlock-jdbc` and `shedlock-db-time`: a row with the time until which it is locked.
 //!
 //! Source: ShedLock's JdbcTemplate provider (August 2026). `StorageBasedLockProvider` tries an
-//! INSERT for a name that it has not used before. For a known name, or if the INSERT inserts
+//! INSERT for a name that it has not used before. For a known name, or if the INSERT changes
 //! nothing, it tries an UPDATE. The statements are from `PostgresSqlStatementsSource` and, with
 //! `usingDbTime()`, from `PostgresSqlServerTimeStatementsSource`, in the form of version 4
 //! (`cast(... as interval)`). The owner (`lockedBy`) is drawn once per process. The application

@@ -143,7 +143,7 @@ fn uuid(env: &Env) -> Bytes {
 
 struct Failed {
     error: Failure,
-    /// `true` if the server refused the COMMIT, `false` if it refused an earlier statement.
+    /// `true` if the COMMIT failed, `false` if an earlier statement failed.
     at_commit: bool,
 }
 
