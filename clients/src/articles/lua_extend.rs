@@ -45,8 +45,7 @@ pub const REACQUIRE: Definition = Definition {
     ..DEFINITION
 };
 
-/// KEYS: lock. ARGV: owner, ttl in milliseconds. Returns 1 if the caller now holds the lock,
-/// otherwise 0.
+/// KEYS: lock. ARGV: owner, ttl in milliseconds. Returns 1 if the caller holds the lock, or else 0.
 pub static EXTEND_OR_TAKE: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     return redis.call("pexpire",KEYS[1],ARGV[2])

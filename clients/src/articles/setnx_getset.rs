@@ -15,7 +15,7 @@
 //! - **Clients compare their own clocks with the holder's.** `setnx-getset-server-time` uses TIME.
 //! - **GET nil counts as an old lock, and GETSET nil after an old time counts as a loss.** If the
 //!   holder releases between GET and GETSET, the waiter's GETSET takes the lock, but the waiter
-//!   does not notice. `setnx-getset-nil` takes over only after GETSET nil, not after GET nil.
+//!   does not notice. `setnx-getset-nil` takes over after GETSET nil, but not after GET nil.
 //! - **The loser's GETSET overwrites the winner's time.** A loser that was paused after reading its
 //!   clock sets the time *back*, so a third process may take over too early. `setnx-getset-owner`
 //!   takes over by compare-and-set; in `setnx-getset-checked` the holder's own check then fails.

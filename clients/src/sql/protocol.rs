@@ -119,8 +119,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Answer {
-    /// Removes one complete answer from the buffer. Returns `None` if the buffer holds only part of
-    /// an answer.
+    /// Removes an answer from the buffer. Returns `None` if the answer is incomplete.
     pub fn take_from(input: &mut BytesMut) -> Result<Option<Answer>, CallError> {
         let Some(head) = input.first_chunk::<5>() else { return Ok(None) };
         let kind = head[0];
