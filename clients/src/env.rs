@@ -71,7 +71,7 @@ pub trait World {
     /// Completes when the connection is open or has failed. Stays pending while the peer is
     /// unreachable.
     fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>>;
-    /// Makes reads and writes fail with `TimedOut` after a duration on the host's monotonic clock.
+    /// Makes reads fail with `TimedOut` after a duration on the host's monotonic clock.
     fn limit(&self, socket: SocketKey, after: Duration);
     fn lift_limit(&self, socket: SocketKey);
     /// Appends received bytes to `buffer` and returns their number, or 0 at the end of the stream.

@@ -5,7 +5,7 @@
 //! - `redlock-unlock-answered` **sends step 5 and the release only to masters that confirmed the
 //!   lock**. A master whose answer was lost may keep the key until it expires.
 //! - `redlock-no-random-delay` asks all masters in parallel and has **the same delay for all
-//!   processes**, which split the votes again and again. Its twin is `redlock-parallel`.
+//!   processes**, which may split the votes again and again. Its twin is `redlock-parallel`.
 //! - `redlock-fencing` uses **the first 52 bits of the random value as a fencing token**. These
 //!   tokens do not follow the order of grants. Its twin is `fencing`.
 

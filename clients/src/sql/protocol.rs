@@ -1,6 +1,5 @@
 //! The client's side of PostgreSQL's protocol 3.0, with extended queries, unnamed statements and
-//! values as text. Like pgjdbc, the client sends Parse, Bind, Describe, Execute and Sync for a
-//! statement in one write, preceded by a pending BEGIN.
+//! values as text. Like pgjdbc, the client sends a BEGIN and the statement after it in one write.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};

@@ -8,7 +8,7 @@
 //! retries.
 //!
 //! One mistake remains: **the current time comes from the client's clock**. A client with a fast
-//! clock takes the lock too early. `shedlock-db-time` uses the database's clock.
+//! clock may take the lock too early. `shedlock-db-time` uses the database's clock.
 
 use super::protocol::Parameter;
 use super::session::{Failure, Session};

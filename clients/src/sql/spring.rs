@@ -87,7 +87,7 @@ struct Generation {
     delete: &'static str,
     /// `true` if the row stores the expiry time, `false` if it stores the time of acquisition.
     has_expiry: bool,
-    /// `true` if the library also retries after a transient error of a COMMIT or a release.
+    /// `true` if transient errors of an acquire's COMMIT and of a release's DELETE are retried.
     retries_all: bool,
 }
 
