@@ -3,7 +3,7 @@
 //!
 //! - `redlock-py` 1.0.8 asks the masters in turn. It measures the elapsed time by **`time.time()`,
 //!   the wall clock**, with a drift of 1 % and 2 ms, and makes up to 3 attempts 200 ms apart. If a
-//!   master gives an error although a majority was locked, it **raises `MultipleRedlockException`**
+//!   call fails although a majority was locked in time, it **raises `MultipleRedlockException`**
 //!   and unlocks nothing.
 //! - `node-redlock` 5 asks all masters in parallel, with a drift of 1 % and 2 ms. It **does not
 //!   compare the end of the validity with the current time**. It makes up to 10 retries 100 to 300
