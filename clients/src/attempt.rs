@@ -5,8 +5,7 @@ use crate::replica_wait::given_up;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Makes one attempt to set the key to a new owner value, and waits for replicas if the settings
-/// require it. If the outcome is unknown, tries to delete the key.
+/// Tries once to set the key to a new owner value. Waits for replicas if the settings say so.
 pub async fn take(
     env: &Env,
     settings: &Settings,

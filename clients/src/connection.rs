@@ -103,8 +103,7 @@ impl Future for Exchange<'_> {
     }
 }
 
-/// Encodes a command as an array of bulk strings and returns the encoded length in bytes. Handles
-/// short words separately, for speed (docs/speed.md).
+/// Encodes a command as an array of bulk strings and returns its length in bytes (docs/speed.md).
 fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
     const SPARE: usize = 32;
     if output.len() < SPARE {
@@ -151,7 +150,7 @@ fn put_number(output: &mut [u8], number: usize) -> usize {
     digits.len()
 }
 
-/// Copies a short word faster than a call to memcpy would.
+/// Copies a word, without a call to memcpy if it has 2 to 8 bytes.
 #[inline(always)]
 fn copy_short(to: &mut [u8], from: &[u8]) {
     #[inline(always)]
@@ -216,8 +215,7 @@ impl Subscription {
         }
     }
 
-    /// Waits for the next message, without a time limit, and returns it. An error ends the
-    /// subscription.
+    /// Waits for the next message, without a time limit.
     pub async fn next(&mut self) -> Result<Message, CallError> {
         loop {
             let reply = self.connection.receive().await?;

@@ -56,8 +56,7 @@ impl PrimaryFinder {
         let address = self.ask_sentinels().await?;
         let verified = self.connect_to_master(&address).await;
         if verified.is_err() {
-            // The next attempt begins with another Sentinel. The guidelines would ask the same
-            // Sentinel again.
+            // The next attempt begins with the next Sentinel, unlike in the guidelines.
             self.sentinels.rotate_left(1);
         }
         verified

@@ -1,5 +1,4 @@
-//! A process's access to its host ([`Env`]): connections, sleep, clocks, random numbers and tasks.
-//! An engine implements [`World`], whose polling methods and integer keys avoid allocations.
+//! A process's access to its host ([`Env`]). An engine implements [`World`].
 
 mod interrupt;
 
@@ -31,11 +30,11 @@ pub struct SocketKey(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TaskKey(pub u64);
 
-/// Microseconds since the Unix epoch. The clock drifts, and faults can step it.
+/// Microseconds since the Unix epoch. The clock may drift, and faults can step it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct WallClock(pub i64);
 
-/// Microseconds on a clock that drifts but is never stepped.
+/// Microseconds on a clock that may drift but is never stepped.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Monotonic(pub u64);
 
@@ -59,7 +58,7 @@ pub enum Note {
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// Access to all hosts. Each `poll_*` method keeps only the waker of its last call.
+/// Access to all hosts. A poll may replace the waker of an earlier poll of the same key.
 pub trait World {
     fn wall_clock(&self, host: HostKey) -> WallClock;
     fn monotonic_clock(&self, host: HostKey) -> Monotonic;
@@ -72,7 +71,7 @@ pub trait World {
     /// Completes when the connection is open or has failed. Stays pending while the peer is
     /// unreachable.
     fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>>;
-    /// Makes reads and writes fail with `TimedOut` after a duration on the host's monotonic clock.
+    /// Makes reads fail with `TimedOut` after a duration on the host's monotonic clock.
     fn limit(&self, socket: SocketKey, after: Duration);
     fn lift_limit(&self, socket: SocketKey);
     /// Appends received bytes to `buffer` and returns their number, or 0 at the end of the stream.

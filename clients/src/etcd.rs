@@ -1,9 +1,7 @@
 //! Locks on etcd, and their client, which uses the JSON gateway.
 //!
-//! Sources: etcd 3.4.23 and 3.5 (`clientv3`, `clientv3/concurrency`, `etcdctl lock`) and the
-//! documentation of the server-side lock (`api/v3lock`). As in `etcdctl lock`, each acquisition
-//! opens its own [`session`]. A lock's keys are below the resource's name, each named after its
-//! lease.
+//! Sources: etcd 3.4.23 and 3.5.0. As in `etcdctl lock`, each acquisition opens its own
+//! [`session`]. A lock's keys are below the resource's name, each named after its lease.
 
 pub mod gateway;
 pub mod http;
@@ -21,7 +19,7 @@ fn to_base64(bytes: impl AsRef<[u8]>) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Parses a 64-bit number, which the gateway sends as a string and omits if it is zero.
+/// Reads a number, which the gateway may send as a string and omits if it is zero.
 fn number(value: &Value) -> i64 {
     let text = value.as_str().and_then(|text| text.parse().ok());
     text.or_else(|| value.as_i64()).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! `fencing`: the lock on one Redis that also issues a fencing token.
+//! `fencing`: `single-node` with a fencing token.
 //!
 //! Sources: Redis documentation, "Distributed Locks with Redis"; Martin Kleppmann, "How to do
 //! distributed locking" (2016). The script that takes the lock also increments a counter, which

@@ -1,12 +1,12 @@
-//! Locks on GemFire, as Spring Integration's `GemfireLockRegistry` acquires them
-//! (`Region.getDistributedLock`, the lock service of a region with GLOBAL scope). Source: Apache
-//! Geode 1.15.1, the open-source edition. The protocol is fencepost's own.
+//! Locks on GemFire. Source: Apache Geode 1.15.1, the open-source edition. The protocol is
+//! fencepost's own.
 //!
 //! A process is a member of the distributed system ([`member`]). When the member departs, the
 //! grantor frees its locks. After an abandoned call, the member departs.
 //!
-//! - `gemfire` is the registry's lock, with the lease of the cache (`lock-lease`, two minutes by
-//!   default). The cache of a departed holder closes, and its next acquire joins the system again.
+//! - `gemfire` is the lock of Spring Integration's `GemfireLockRegistry`, with the lease of the
+//!   cache (`lock-lease`, two minutes by default). The cache of a departed holder closes, and its
+//!   next acquire joins the system again.
 //! - `gemfire-lease` is `DistributedLockService.lock(name, wait, lease)`: the lock ends after the
 //!   ttl, by the wall clock of the grantor.
 //! - `gemfire-token` also increments a counter in the region before its critical section.

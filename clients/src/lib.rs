@@ -23,7 +23,7 @@
 //!
 //! [`CLIENTS`] is the table of locks. Each [`Definition`] in it builds a lock. To write a lock,
 //! start at [`lock`]. For Redis use [`Session`], [`Script`], [`Retry`] and [`owned_key`]; for
-//! another coordinator use the session in its folder. To run a lock, implement [`World`].
+//! another coordinator use the client in its folder. To run a lock, implement [`World`].
 
 #![forbid(unsafe_code)]
 

@@ -2,16 +2,13 @@
 //!
 //! # Writing a lock
 //!
-//! A lock is one file, with its source cited at the top, and one line in [`crate::table`]. A Redis
-//! lock talks to its servers through a [`Session`](crate::Session), and every lock to its host
-//! through [`Env`].
+//! A lock is usually one file, with its source cited at the top, and one line in [`crate::table`].
+//! A Redis lock talks to its servers through a [`Session`](crate::Session), and every lock to its
+//! host through [`Env`].
 //!
-//! - After a failed call, the lock returns a refusal only if the server certainly did not execute
-//!   the call ([`CallError::may_have_applied`](crate::CallError::may_have_applied)), or if the lock
-//!   undid the call.
-//! - Each attempt writes a [`fresh_owner`](crate::owned_key::fresh_owner). If the outcome is
-//!   unknown, the lock tries to undo the attempt, and returns [`Acquisition::Unknown`] if that
-//!   fails.
+//! - An attempt writes a [`fresh_owner`](crate::owned_key::fresh_owner). If a failed call may have
+//!   taken the lock ([`CallError::may_have_applied`](crate::CallError::may_have_applied)), undo it,
+//!   or return [`Acquisition::Unknown`].
 //! - Retries end at the deadline or at an interrupt. Use [`Retry`](crate::Retry), or call
 //!   [`Env::left`] or [`Env::is_interrupted`] in your loop.
 //! - The caller may drop a call's future at any await point, and the lock must stay usable.
@@ -84,7 +81,7 @@ pub struct FencingToken(pub u64);
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lease {
     pub resource: String,
-    /// The owner as the server stores it, such as a random value or a connection number.
+    /// The owner, such as a random value or a connection number.
     pub owner: Bytes,
     pub token: Option<FencingToken>,
     /// End of the lease on the process's monotonic clock. `None` if the lock does not know the end.
@@ -94,7 +91,7 @@ pub struct Lease {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Acquisition {
     Granted(Lease),
-    /// The process does not hold the lock, for example because another process does.
+    /// The process did not get the lock, for example because another process holds it.
     Refused(Cow<'static, str>),
     /// A server may have granted the lock. The process must not enter its critical section.
     Unknown(String),
@@ -145,7 +142,7 @@ impl Usage {
 
 /// A distributed lock, as one process of an application uses it.
 ///
-/// A lock that notices its loss outside a release reports
+/// A lock that notices its loss outside a release should report
 /// [`Note::LockLost`](crate::env::Note::LockLost), for example before `check` returns `NotHeld`.
 pub trait Lock {
     /// Tries to acquire the lock until [`Settings::acquire_timeout`] has passed.
@@ -227,9 +224,9 @@ pub enum ServerLock {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LockForm {
-    /// A row with an owner and an expiry time on the processes' clocks.
+    /// A row that expires by the processes' clocks.
     RowByClients,
-    /// A row with an owner and an expiry time on the server's clock.
+    /// A row that expires by the server's clock.
     RowByServer,
     /// A lock that ends with its database connection.
     Connection,
@@ -339,7 +336,7 @@ pub enum Servers {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReplicaWait {
     pub replicas: u16,
-    /// Time limit at the server in whole milliseconds. Not zero, because WAIT 0 waits forever.
+    /// Time limit at the server, in whole milliseconds.
     pub timeout: Duration,
 }
 
@@ -348,9 +345,9 @@ pub struct Settings {
     pub ttl: Duration,
     pub retry: RangeInclusive<Duration>,
     pub acquire_timeout: Duration,
-    /// Time limit for connecting to a single server, and for each reply.
+    /// Usual time limit for connecting to a server, and for each reply.
     pub command_timeout: Duration,
-    /// Time limit for each call to one of several independent masters; small compared to the ttl.
+    /// The same limit for one of several independent masters.
     pub node_timeout: Duration,
     /// Replicas that must acknowledge a grant, if the lock supports this.
     pub wait: Option<ReplicaWait>,

@@ -3,21 +3,20 @@
 //! Source: version 4.7.1-SNAPSHOT of August 2026 (`RedissonLock`, `RedissonFairLock`,
 //! `RedissonRedLock`, `LockTask`); article 004 names the library. A lock is a hash from
 //! `uuid:thread` to a count, which Lua scripts change (`script.rs`). A process that finds the lock
-//! taken waits for a message on the lock's channel, but no longer than the lock's remaining ttl.
-//! The calls are `tryLock(wait, ...)` with the acquire timeout as `wait`:
+//! taken waits for a message, but no longer than the time that the script returns. The calls are
+//! `tryLock(wait, ...)` with the acquire timeout as `wait`:
 //!
 //! - `redisson` has no lease. The lock lives for `lockWatchdogTimeout` (30 s in the library, the
 //!   ttl in this model), and a watchdog renews it every third of that time. A watchdog that finds
 //!   the lock gone **stops without a report**, and the holder continues.
 //! - `redisson-lease` has a lease of one ttl, which no watchdog renews.
 //! - With Sentinel, `redisson-wait` sends `WAIT` after the acquire, and releases a lock that no
-//!   replica has.
+//!   replica acknowledges.
 //! - `redisson-fair` and `redisson-redlock` are in [`fair`] and [`red_lock`].
 //!
 //! Unlike the library, the model opens a separate connection for a subscription, measures durations
-//! on the monotonic clock, and calls scripts by digest. The model has no latch against resent
-//! unlocks, because it sends no `WAIT` after an unlock. The owner value of every acquire is
-//! `uuid:thread=1`.
+//! on the monotonic clock, calls scripts by digest, and has no latch against resent unlocks. The
+//! owner value of every acquire is `uuid:thread=1`.
 
 pub mod fair;
 pub mod red_lock;

@@ -1,8 +1,7 @@
-//! `WAIT` after a grant: the client gives up a lock that the replicas do not have yet.
+//! `WAIT` after a grant: the client gives up a lock that too few replicas have acknowledged.
 //!
 //! Source: Redis documentation, `WAIT numreplicas timeout`. A failover may still lose an
-//! acknowledged lock. From Redis 7.2 on, WAIT returns immediately on a connection that has written
-//! nothing.
+//! acknowledged lock. From Redis 7.2 on, WAIT ignores everything after the connection's last write.
 
 use crate::call_error::CallError;
 use crate::lock::{Acquisition, ReplicaWait};
@@ -11,8 +10,8 @@ use crate::reply::Reply;
 use crate::session::Session;
 use std::time::Duration;
 
-/// Sends `WAIT` right after the acquire. Returns `None` if `wait` is `None` or enough replicas
-/// acknowledged the lock. Otherwise tries to delete the key and returns the result of the acquire.
+/// Returns `None` if `wait` is `None` or enough replicas acknowledged the lock. Otherwise tries to
+/// delete the key and returns the result of the acquire.
 pub async fn given_up(
     wait: Option<ReplicaWait>,
     session: &mut Session,

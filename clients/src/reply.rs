@@ -12,8 +12,7 @@ const DIGITS_PLAIN_MAX: usize = 18;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reply {
     Status(Bytes),
-    /// An error reply. A [`Session`](crate::Session) returns an error reply only inside an array
-    /// (`EXEC`).
+    /// A [`Session`](crate::Session) returns an error reply only inside an array, as in `EXEC`.
     Error(String),
     Integer(i64),
     Bulk(Bytes),

@@ -10,9 +10,8 @@ use std::sync::OnceLock;
 
 const SMALL_COUNTS: [&str; 4] = ["0", "1", "2", "3"];
 
-/// A script and its digest. Make the script a `static`, so that its digest is computed only once.
-/// No write after the first may fail, because Redis keeps the earlier writes of a script that
-/// fails.
+/// Make a script a `static`, so that its digest is computed only once. No write after the first may
+/// fail, because Redis keeps the earlier writes of a script that fails.
 pub struct Script {
     source: &'static str,
     digest: OnceLock<String>,

@@ -8,8 +8,7 @@ use std::future::Future;
 use std::io;
 use std::time::Duration;
 
-/// A client of one server, or of Sentinel's primary. It has one connection at a time, and replaces
-/// the connection after a call without a complete reply.
+/// A client of one server, or of Sentinel's primary, with one connection for calls.
 pub struct Session {
     target: Target,
     open: Option<Open>,
@@ -33,8 +32,7 @@ impl Session {
         }
     }
 
-    /// Connects to the only server, or to Sentinel's primary. Panics for independent masters and
-    /// for other coordinators.
+    /// Panics for independent masters and for other coordinators.
     pub fn primary(env: &Env, servers: &Servers, settings: &Settings) -> Session {
         let timeout = settings.command_timeout;
         match servers {

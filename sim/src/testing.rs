@@ -21,7 +21,7 @@
 //! LockTest::new(lock).faults("pause").seeds(0..8).reports(reports).expect(Expect::Safe).run();
 //! ```
 //!
-//! Three environment variables determine which runs a test makes.
+//! Three environment variables determine which runs a [`LockTest`] makes.
 //!
 //! | variable | what it does |
 //! | --- | --- |

@@ -1,7 +1,7 @@
 //! `jedis-getset` and `jedis-getset-owner`: a Java class for Jedis that stores expiry times.
 //!
 //! Source: article 000, second part, "Java, with Jedis". The class comes from jedis-lock, which
-//! releases with `if (locked) jedis.del(lockKey)`.
+//! releases with DEL.
 //!
 //! ```text
 //! timeout = timeoutMsecs

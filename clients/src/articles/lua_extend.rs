@@ -8,10 +8,10 @@
 //! else getDLock() // acquire the lock again
 //! ```
 //!
-//! `lua-extend` implements the quoted sentence with PEXPIRE. Its lease lasts one ttl from the
-//! moment when the client sent the SET or the extension. In `lua-extend-unchecked` **the extension
-//! is a SET that ignores the owner**. In `lua-extend-reacquire` **the holder takes a lost lock
-//! again** and continues, although another process may have changed the data.
+//! `lua-extend` implements the quoted sentence with PEXPIRE. Its lease lasts one ttl from the start
+//! of the call that set or extended it. In `lua-extend-unchecked` **the extension is a SET that
+//! ignores the owner**. In `lua-extend-reacquire` **the holder takes a lost lock again** and
+//! continues, although another process may have changed the data.
 
 use super::{Base, entry};
 use crate::attempt::take;
@@ -45,8 +45,7 @@ pub const REACQUIRE: Definition = Definition {
     ..DEFINITION
 };
 
-/// KEYS: lock. ARGV: owner, ttl in milliseconds. Returns 1 if the caller now holds the lock,
-/// otherwise 0.
+/// KEYS: lock. ARGV: owner, ttl in milliseconds. Returns 1 if the caller holds the lock, or else 0.
 pub static EXTEND_OR_TAKE: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     return redis.call("pexpire",KEYS[1],ARGV[2])

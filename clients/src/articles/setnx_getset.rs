@@ -1,5 +1,4 @@
-//! `setnx-getset` and its variants: the value is the time of the acquire, and waiters use GETSET to
-//! take over a lock that is too old.
+//! `setnx-getset` and its variants: the key stores a time, and waiters take over an old lock.
 //!
 //! Source: article 000, "Handling deadlocks" and the text after it:
 //!
@@ -16,15 +15,13 @@
 //! - **Clients compare their own clocks with the holder's.** `setnx-getset-server-time` uses TIME.
 //! - **GET nil counts as an old lock, and GETSET nil after an old time counts as a loss.** If the
 //!   holder releases between GET and GETSET, the waiter's GETSET takes the lock, but the waiter
-//!   does not notice. `setnx-getset-nil` repeats SETNX after GET nil, and treats GETSET nil as a
-//!   success.
+//!   does not notice. `setnx-getset-nil` takes over after GETSET nil, but not after GET nil.
 //! - **The loser's GETSET overwrites the winner's time.** A loser that was paused after reading its
-//!   clock sets the time *back*, so a third process takes over too early. `setnx-getset-owner`
-//!   takes over by compare-and-set; `setnx-getset-checked` shows that the holder's own check fails.
+//!   clock sets the time *back*, so a third process may take over too early. `setnx-getset-owner`
+//!   takes over by compare-and-set; in `setnx-getset-checked` the holder's own check then fails.
 //! - **DEL ignores the owner.** `setnx-getset-owner` releases by compare-and-delete.
 //!
-//! `setnx-getset-seconds` stores whole seconds, so the holder's check cannot distinguish two
-//! acquisitions within one second.
+//! `setnx-getset-seconds` stores whole seconds, so two acquisitions can store the same value.
 
 use super::stamp::{Value, now_ms, now_seconds, set_if_unchanged, time_in};
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
@@ -114,9 +111,7 @@ enum Clock {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Nil {
-    /// GET nil counts as an old lock. GETSET nil after an old time counts as a lost race.
     IsTimeout,
-    /// The client repeats SETNX after GET nil, and treats GETSET nil as a success.
     IsFree,
 }
 

@@ -1,4 +1,4 @@
-//! `setnx-getset-expiry` and `setnx-getset-expiry-owner`: the value is the lock's expiry time.
+//! `setnx-getset-expiry` and `setnx-getset-expiry-owner`: the key stores the lock's expiry time.
 //!
 //! Source: article 000, second part, "Pseudo-code":
 //!

@@ -4,7 +4,7 @@
 //! Source: article 000, "Handling deadlocks", first version. **DEL does not check the value
 //! again**: C2 and C3 both find the lock of C1 stale; C2 deletes it and takes the lock; C3 deletes
 //! C2's lock and takes the lock too. `setnx-stale-compare` fixes this. **Clients compare their own
-//! clocks with the holder's**, and **DEL ignores the owner**; variants of `setnx-getset` fix both.
+//! clocks with the holder's**, and **DEL ignores the owner**, as in `setnx-getset`.
 
 use super::stamp::{bare, now_ms, time_in};
 use super::{AttemptFailure, Base, Steps, entry, stepwise};

@@ -5,9 +5,8 @@
 //! every 20 s. If the node dies, the lock expires.
 //!
 //! - `watchdog` renews a [`single_node`](crate::single_node) lock every third of the ttl by
-//!   compare-and-expire, until the release. It reports the loss when the server refuses a renewal,
-//!   or when a whole ttl passes without a confirmed renewal. **A holder that hangs keeps the lock
-//!   forever.**
+//!   compare-and-expire, until the release. It reports the loss when a renewal finds another value,
+//!   or fails a ttl or more after the last success. **A holder that hangs keeps the lock forever.**
 //! - `watchdog-capped` stops renewing after [`LEASES_MAX`] ttls.
 //! - `watchdog-expire` is the daemon of the article, with its intervals scaled to the ttl. **Each
 //!   renewal extends the lock only to the time of the next renewal. EXPIRE ignores the owner.**
@@ -29,7 +28,7 @@ use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Number of ttls after the grant at which `watchdog-capped` stops renewing.
+/// Number of ttls after which `watchdog-capped` stops renewing.
 pub const LEASES_MAX: u32 = 6;
 
 pub const DEFINITION: Definition = entry(
@@ -216,8 +215,7 @@ impl Renewer {
         loop {
             self.env.sleep(pause).await;
             if self.is_past_its_cap() {
-                // Reports the loss 1 % of the ttl before the lease ends, because the client's clock
-                // may be slower than the server's.
+                // Ends 1 % early, because the client's clock may be slower than the server's.
                 let end = self.confirmed.plus(self.ttl * 99 / 100);
                 self.env.sleep(end.since(self.env.monotonic_clock())).await;
                 return self.env.note(Note::LockLost);

@@ -33,8 +33,7 @@ pub enum Failure {
         may_have_applied: bool,
     },
     Refused(String),
-    /// The call reached its deadline or was interrupted. The text is the last failure. The cell may
-    /// have executed the call.
+    /// The call reached its deadline or was interrupted. The cell may have executed it.
     Late(String),
 }
 
@@ -108,8 +107,7 @@ impl Session {
         }
     }
 
-    /// Repeats a call until the cell answers, the session expires, or the deadline passes. All
-    /// calls are idempotent.
+    /// Repeats the call if necessary, which is safe because all calls are idempotent.
     pub async fn call(
         &self,
         verb: &str,

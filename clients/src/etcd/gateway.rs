@@ -1,8 +1,8 @@
 //! Calls to an etcd cluster through its JSON gateway.
 //!
-//! Like clientv3 (`clientv3/retry.go`), the client repeats a failed read, but repeats a change only
-//! if no earlier try can have reached a member. It waits 25 ms plus or minus a tenth between two
-//! tries (`defaultBackoffWaitBetween`). The `command_timeout` ends a call; clientv3 has no timeout.
+//! Like clientv3 (`clientv3/retry.go`), the client repeats reads, but repeats a change only if no
+//! earlier try can have reached a member. It waits 25 ms plus or minus a tenth between two tries
+//! (`defaultBackoffWaitBetween`). Unlike clientv3, it ends most calls after the `command_timeout`.
 
 use super::http::Link;
 use super::{number, to_base64};
@@ -95,8 +95,6 @@ impl Gateway {
         Link::open(&self.env, &self.members[self.at.get()], self.timeout).await
     }
 
-    /// Makes one call. If the call is lost or the member is unavailable, later calls go to the next
-    /// member.
     pub async fn call(&self, path: &str, body: &Value) -> Result<Value, Failure> {
         let outcome = self.exchange(path, &body.to_string()).await;
         if let Err(Failure::Lost(_) | Failure::Unavailable(_)) = &outcome {
@@ -133,7 +131,6 @@ impl Gateway {
         }
     }
 
-    /// Retries until the deadline, but only as long as no try can have reached a member.
     pub async fn change(
         &self,
         path: &str,

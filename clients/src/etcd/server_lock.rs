@@ -2,7 +2,7 @@
 //!
 //! Source: etcd 3.4.23, `etcdserver/api/v3lock/lock.go` and `v3lock.proto`. The client keeps the
 //! lease alive and calls the server. The 3.4 server has this mistake: **it does not check the
-//! caller's key after the wait**, so it grants the lock to a caller whose lease has ended (etcd
+//! caller's key after the wait**, so it may grant the lock to a caller whose lease has ended (etcd
 //! issue 11456). The servers of `etcd-lock-api-fixed` check the key, as in 3.5.0.
 
 use super::gateway::{Failure, Gateway};

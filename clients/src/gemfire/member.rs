@@ -1,6 +1,6 @@
 //! A process as a member of a distributed system ([`Member`]). The member's cache closes when a
-//! server reports the member's departure, or when the servers that answered within 2.5 member
-//! timeouts have at most half of the view's weight (the oldest server weighs 15, the others 10).
+//! server reports its departure, or when the servers that it has heard lately have at most half of
+//! the view's weight (the oldest server weighs 15, the others 10).
 
 use super::system::{System, first};
 use crate::call_error::CallError;
@@ -25,8 +25,7 @@ pub enum Failure {
         may_have_applied: bool,
     },
     Refused(String),
-    /// The call reached its deadline or was interrupted. The text is the reason. A server may have
-    /// executed the call.
+    /// The call did not succeed, for the reason in the text. A server may have executed it.
     Late(String),
 }
 
@@ -290,8 +289,7 @@ impl Shared {
         self.timeout * 5 / 2
     }
 
-    /// Closes the cache. If server `by` is not the grantor, the grantor may not know of the
-    /// departure.
+    /// Closes the cache. A grantor other than `by` may not know of the departure.
     fn depart(&self, by: u8) {
         self.is_told.set(self.is_told.get() || by == self.view.borrow().grantor);
         self.close();

@@ -305,7 +305,7 @@ fn valid_until(
             ));
         }
     };
-    // A time before the start of the run counts as the start.
+    // A negative time counts as 0.
     Ok(Some(Monotonic((milliseconds * 1_000.0).round().max(0.0) as u64)))
 }
 

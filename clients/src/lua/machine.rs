@@ -80,7 +80,7 @@ impl Machine {
         let told = |error: luna_core::frontend::SyntaxError| {
             String::from_utf8_lossy(&error.render(CHUNK.as_bytes())).into_owned()
         };
-        // Load the unchanged text first, so that syntax errors have the script's line numbers.
+        // Load the unchanged text first, to report its syntax errors.
         vm.load(source.text.as_bytes(), name.as_bytes()).map_err(told)?;
         let prelude = vm.load(include_bytes!("prelude.lua"), b"=prelude").map_err(told)?;
         let mut natives = vec![vm.native(order), vm.native(charge_search)];

@@ -1,7 +1,7 @@
 //! `memcached-get-delete`: `add` takes the lock; the holder checks the owner before `delete`.
 //!
-//! Source: article 001, "Problems", second. One mistake remains: **`get` and `delete` are two
-//! commands**, so `delete` may remove another process's lock. `memcached-cas` fixes this.
+//! Source: article 001, "Problems", second. **`get` and `delete` are two commands**, so `delete`
+//! may remove another process's lock. `memcached-cas` fixes this.
 
 use super::{Base, released, taken, whole_seconds};
 use crate::call_error::CallError;

@@ -18,8 +18,7 @@ pub struct Item {
 }
 
 impl Answer {
-    /// Removes one complete answer from the buffer. Returns `None` if the buffer holds only part of
-    /// an answer.
+    /// Removes an answer from the buffer. Returns `None` if the answer is incomplete.
     pub(super) fn take_from(input: &mut BytesMut) -> Result<Option<Answer>, CallError> {
         let (mut at, mut items) = (0, Vec::new());
         loop {

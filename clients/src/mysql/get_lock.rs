@@ -3,8 +3,7 @@
 //! Source: MySQL's reference manual, "Locking Functions", and MariaDB's knowledge base. The owner
 //! value is the number of the connection, as in `IS_USED_LOCK`. One mistake remains: **the holder
 //! does not notice that its session has ended** until it releases the lock.
-//! `mysql-get-lock-checked` checks the owner just before the guarded write, like django-mysql's
-//! `is_held`.
+//! `mysql-get-lock-checked` checks the owner just before the guarded write.
 
 use super::connection;
 use super::protocol::{Rows, quoted};
@@ -88,7 +87,7 @@ impl GetLock {
         };
         match answer {
             Ok(rows) if value(&rows) == Some("1") => Check::Ours,
-            // The server releases the lock when the connection closes, so the lock is lost.
+            // The lock ends with its connection.
             Ok(_) | Err(Failure::Lost(CallError::Unsent(_) | CallError::Closed(_))) => {
                 self.env.note(Note::LockLost);
                 Check::NotHeld

@@ -33,8 +33,7 @@ impl Session {
         self.open.as_ref().map(|open| open.id)
     }
 
-    /// Runs a statement, and connects first if necessary. Adds `wait` to the time limit of the
-    /// statement.
+    /// Adds `wait` to the time limit of the statement.
     pub async fn run(&mut self, sql: &str, wait: Duration) -> Result<Rows, Failure> {
         let may_be_replaced = self.open.is_some();
         match self.attempt(sql, wait).await {

@@ -1,8 +1,8 @@
 //! `redisson-redlock`: a majority of locks, each on its own server.
 //!
 //! Source: `RedissonRedLock` (deprecated) and `RedissonMultiLock` of the version that [`super`]
-//! names; [article](crate::articles) 004, sections 6 and 7. The call is `tryLock(wait, lease)` with the acquire timeout and the
-//! ttl:
+//! names; [article](crate::articles) 004, sections 6 and 7. The call is `tryLock(wait, lease)` with
+//! the acquire timeout and the ttl:
 //!
 //! 1. The library takes the locks one after the other, each with a lease of **twice the wait**. It
 //!    waits for each lock on the lock's channel, for at most that lock's share of the wait.

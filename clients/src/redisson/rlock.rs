@@ -162,8 +162,7 @@ impl RLock {
         }
     }
 
-    /// Returns `true` if a replica acknowledged the lock. Waits for at most a third of the reply
-    /// timeout, as the library does.
+    /// Returns `true` if a replica acknowledged the lock within a third of the reply timeout.
     async fn is_replicated(&mut self) -> Result<bool, CallError> {
         let patience_ms = (self.settings.command_timeout / 3).as_millis().to_string();
         match self.redis.call(&[b"WAIT", b"1", patience_ms.as_bytes()]).await? {

@@ -85,7 +85,7 @@ return ttl"#,
 );
 
 /// Releases the fair lock once. KEYS: lock, queue, timeouts, channel. ARGV: message, ttl,
-/// `uuid:thread`, the wall clock. Returns nil if another process holds the lock, 0 if the caller
+/// `uuid:thread`, the wall clock. Returns nil if another owner holds the lock, 0 if the caller
 /// still holds it, and 1 if the lock is free.
 pub static FAIR_RELEASE: Script = Script::new(
     r#"while true do

@@ -1,9 +1,9 @@
-//! Redlock as three libraries implement it, with their timing, quorum and release but this crate's
-//! connections and timeouts. All three use one random value for all attempts of an acquire.
+//! Redlock as three libraries implement it, with this crate's connections and timeouts. All three
+//! use one random value for all attempts of an acquire.
 //!
 //! - `redlock-py` 1.0.8 asks the masters in turn. It measures the elapsed time by **`time.time()`,
 //!   the wall clock**, with a drift of 1 % and 2 ms, and makes up to 3 attempts 200 ms apart. If a
-//!   master gives an error although a majority was locked, it **raises `MultipleRedlockException`**
+//!   call fails although a majority was locked in time, it **raises `MultipleRedlockException`**
 //!   and unlocks nothing.
 //! - `node-redlock` 5 asks all masters in parallel, with a drift of 1 % and 2 ms. It **does not
 //!   compare the end of the validity with the current time**. It makes up to 10 retries 100 to 300

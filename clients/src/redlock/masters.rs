@@ -197,7 +197,7 @@ impl Vote {
 fn may_remain(vote: Vote, removal: &Result<bool, CallError>) -> bool {
     match (vote, removal) {
         (_, Ok(true)) | (Vote::NotLocked | Vote::Unreached, _) | (Vote::Locked, Ok(false)) => false,
-        // A failed DEL leaves the key, and an unanswered SET may still arrive.
+        // A failed DEL may leave the key, and an unanswered SET may still arrive.
         (Vote::Unknown, _) | (Vote::Locked, Err(_)) => true,
     }
 }

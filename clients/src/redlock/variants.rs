@@ -3,9 +3,9 @@
 //! - `redlock-no-validity-check` has **step 3 without the time, and no step 4**: a late majority is
 //!   enough, and the lease has no validity.
 //! - `redlock-unlock-answered` **sends step 5 and the release only to masters that confirmed the
-//!   lock**. A master whose answer was lost keeps the key until it expires.
+//!   lock**. A master whose answer was lost may keep the key until it expires.
 //! - `redlock-no-random-delay` asks all masters in parallel and has **the same delay for all
-//!   processes**, which split the votes again and again. Its twin is `redlock-parallel`.
+//!   processes**, which may split the votes again and again. Its twin is `redlock-parallel`.
 //! - `redlock-fencing` uses **the first 52 bits of the random value as a fencing token**. These
 //!   tokens do not follow the order of grants. Its twin is `fencing`.
 

@@ -105,7 +105,6 @@ impl ForUpdate {
         }
     }
 
-    /// Retries after failures, but not after a lock timeout, which comes only at the deadline.
     async fn take(&mut self, resource: &str) -> Acquisition {
         let deadline = self.env.monotonic_clock().plus(self.settings.acquire_timeout);
         let retry = Retry::start(&self.env, &self.settings);

@@ -1,6 +1,5 @@
 //! The client's side of PostgreSQL's protocol 3.0, with extended queries, unnamed statements and
-//! values as text. Like pgjdbc, the client sends Parse, Bind, Describe, Execute and Sync for a
-//! statement in one write, preceded by a pending BEGIN.
+//! values as text. Like pgjdbc, the client sends a BEGIN and the statement after it in one write.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
@@ -70,7 +69,7 @@ pub fn startup() -> Vec<u8> {
     [&((body.len() + 4) as u32).to_be_bytes()[..], body].concat()
 }
 
-/// Encodes a statement, which the server executes at the next Sync.
+/// Encodes a statement, without its Sync.
 pub fn statement(out: &mut Vec<u8>, sql: &str, parameters: &[Parameter]) {
     let count = (parameters.len() as u16).to_be_bytes();
     let kinds: Vec<u8> = parameters.iter().flat_map(|one| one.kind.oid().to_be_bytes()).collect();
@@ -119,8 +118,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Answer {
-    /// Removes one complete answer from the buffer. Returns `None` if the buffer holds only part of
-    /// an answer.
+    /// Removes an answer from the buffer. Returns `None` if the answer is incomplete.
     pub fn take_from(input: &mut BytesMut) -> Result<Option<Answer>, CallError> {
         let Some(head) = input.first_chunk::<5>() else { return Ok(None) };
         let kind = head[0];

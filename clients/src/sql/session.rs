@@ -1,6 +1,5 @@
 //! A client of a PostgreSQL server ([`Session`]).
 //!
-//! A session keeps its connection until the connection breaks or a call is dropped.
 //! [`Session::run`] and [`Session::begin`] replace a connection that broke before the client sent
 //! anything. With several hosts, a session connects to the first host that accepts writes
 //! (`target_session_attrs=read-write` of libpq, `targetServerType=primary` of pgjdbc).

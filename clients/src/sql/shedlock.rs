@@ -1,14 +1,14 @@
 //! `shedlock-jdbc` and `shedlock-db-time`: a row with the time until which it is locked.
 //!
 //! Source: ShedLock's JdbcTemplate provider (August 2026). `StorageBasedLockProvider` tries an
-//! INSERT for a name that it has not used before. For a known name, or if the INSERT inserts
+//! INSERT for a name that it has not used before. For a known name, or if the INSERT changes
 //! nothing, it tries an UPDATE. The statements are from `PostgresSqlStatementsSource` and, with
 //! `usingDbTime()`, from `PostgresSqlServerTimeStatementsSource`, in the form of version 4
 //! (`cast(... as interval)`). The owner (`lockedBy`) is drawn once per process. The application
 //! retries.
 //!
 //! One mistake remains: **the current time comes from the client's clock**. A client with a fast
-//! clock takes the lock too early. `shedlock-db-time` uses the database's clock.
+//! clock may take the lock too early. `shedlock-db-time` uses the database's clock.
 
 use super::protocol::Parameter;
 use super::session::{Failure, Session};

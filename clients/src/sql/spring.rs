@@ -87,7 +87,7 @@ struct Generation {
     delete: &'static str,
     /// `true` if the row stores the expiry time, `false` if it stores the time of acquisition.
     has_expiry: bool,
-    /// `true` if the library also retries after a transient error of a COMMIT or a release.
+    /// `true` if transient errors of an acquire's COMMIT and of a release's DELETE are retried.
     retries_all: bool,
 }
 
@@ -143,7 +143,7 @@ fn uuid(env: &Env) -> Bytes {
 
 struct Failed {
     error: Failure,
-    /// `true` if the server refused the COMMIT, `false` if it refused an earlier statement.
+    /// `true` if the COMMIT failed, `false` if an earlier statement failed.
     at_commit: bool,
 }
 

@@ -171,8 +171,8 @@ fn margins(minimal: &Minimal) -> Vec<String> {
     minimal.boundaries.iter().filter_map(margin).collect()
 }
 
-/// Returns a sentence with the numbers of violations with and without the fix. Uses other seeds,
-/// because the pinned seed was selected for its violation.
+/// States the numbers of violations with and without the fix. Uses other seeds, because the pinned
+/// seed was selected for its violation.
 fn tried(exhibit: &'static Exhibit, fixed: &Fixed) -> Result<String, GalleryError> {
     let broken = |cell: &Cell| cell.violations_by_kind.get(&fixed.kind).copied().unwrap_or(0);
     let without = |seeds| counted(exhibit, (exhibit.client, exhibit.settings), seeds);

@@ -114,7 +114,6 @@ impl Stop {
     }
 }
 
-/// Result of a sweep. The sum may be incomplete if a run failed.
 #[derive(Debug)]
 pub struct Swept {
     pub sum: Sweep,

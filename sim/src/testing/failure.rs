@@ -9,7 +9,7 @@ pub enum TestFailure {
     Unexpected(Vec<Deviation>),
     Wrong(String),
     Run(FailedRun),
-    /// The two engines' histories differ, because the lock depends on more than its `Env`.
+    /// The histories of the two engines differ.
     Nondeterministic {
         /// Seed and faults of the run.
         run: String,

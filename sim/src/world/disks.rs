@@ -12,7 +12,7 @@ use fencepost_reports::{Turn, What};
 use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
 
-/// A supervisor restarts a stopped server after this time (systemd's `RestartSec`).
+/// Minimum time until a supervisor restarts a stopped server (systemd's `RestartSec`).
 const RESTART: Micros = Micros::from_millis(100);
 
 impl State {

@@ -208,8 +208,7 @@ impl State {
         }
     }
 
-    /// Writes a reply. Ignores a failed write, because the write fails only after the connection
-    /// has ended.
+    /// Ignores a failed write, because the write fails only after the connection has ended.
     #[inline(always)]
     fn answer(&mut self, socket: u32, bytes: &[u8]) {
         let _ = self.write(socket, bytes);

@@ -5,9 +5,8 @@ use fencepost_clients::env::TimerKey;
 use std::collections::VecDeque;
 use std::task::Waker;
 
-/// Most timers are cancelled long before they are due. A cancelled timer leaves its entry in the
-/// agenda. A later timer in the same slot uses the entry if the entry is due earlier: the entry
-/// then moves to the time of that timer.
+/// A cancelled timer leaves its entry in the agenda. A later timer in the same slot uses the entry
+/// if the entry is due earlier: the entry then moves to the time of that timer.
 #[derive(Default)]
 pub(crate) struct Timers {
     pub(super) slots: Vec<Slot>,

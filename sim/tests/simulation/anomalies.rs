@@ -1,4 +1,4 @@
-//! The anomalies in docs/protocols.md must appear within the number of seeds that their rows state,
+//! The anomalies in docs/anomalies.md must appear within the number of seeds that their rows state,
 //! and not in the lock's safe twin. `FENCEPOST_SEEDS` overrides this number, except for written
 //! plans.
 

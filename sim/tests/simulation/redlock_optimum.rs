@@ -157,7 +157,7 @@ fn more_time_makes_no_shorter_way_with_5_masters() {
 
 #[test]
 fn a_master_that_never_forgets_in_time_lets_nobody_else_in() {
-    // The ttl exceeds the modelled time, so no lock expires and no path leads to two holders.
+    // The leases end after the modelled time, so no lock expires and no path leads to two holders.
     let mut model = Model::new(3);
     model.masters = vec![Some((0, TIME_MAX + 1)); 3];
     model.clients[0].1 = Phase::Holding;

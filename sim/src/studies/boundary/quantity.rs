@@ -26,7 +26,7 @@ pub struct Varied {
 pub struct Facts {
     pub coordinator: Coordinator,
     pub scenario: Scenario,
-    /// Longest time, without faults, from the first server's grant to the end of the critical
+    /// Longest time, without pauses, from the first server's grant to the end of the critical
     /// section.
     pub longest_hold: Micros,
     /// Maximum time by which a lease may end early, on the server's clock.

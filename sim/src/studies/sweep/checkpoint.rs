@@ -45,8 +45,7 @@ impl Checkpoint {
         Ok(Checkpoint { checksum: Some(checksum), ..open })
     }
 
-    /// Reads a checkpoint of the same sweep. Also returns whether a checksum protected the finished
-    /// runs.
+    /// Reads a checkpoint of the same sweep. Also returns whether a checksum protected it.
     pub fn read(text: &str, spec: &SweepSpec) -> Result<(Sweep, Protection), InvalidCheckpoint> {
         let (read, protection) = Checkpoint::parse(text)?;
         read.check_same_spec(spec)?;

@@ -1,4 +1,4 @@
-//! Detects silences: long intervals in which a waiting thread sends no request to a server.
+//! Detects silences: intervals in which a waiting thread sends no request to a server.
 
 use super::usage::Usage;
 use fencepost_faults::{Micros, Node, SimTime};

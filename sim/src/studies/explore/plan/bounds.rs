@@ -16,7 +16,7 @@ pub enum Grain {
     /// Two durations: one time step after the earlier timer, and one time step before the later
     /// timer. Every timer counts.
     Fine,
-    /// One duration, halfway between the timers. Timers less than a round trip apart count as one
+    /// One duration, halfway between the timers. Timers at most a round trip apart count as one
     /// timer.
     Coarse,
 }

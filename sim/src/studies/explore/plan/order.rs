@@ -1,7 +1,7 @@
 //! The possible delays of each message, and a digest of the order of messages.
 //!
 //! A message is all data that one machine sends to another at one instant. A delayed message
-//! arrives with or just after a later event: a message or timer at its receiver, or the end of a
+//! arrives with or just after another event: a message or timer at its receiver, or the end of a
 //! lease. Delays stay within the range of latencies, so the network can produce every order without
 //! a fault.
 

@@ -5,9 +5,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// Faults that start at equivalent instants. A fault has the same effect at every instant
-    /// between two events of its node or link, so `explore` tries only the last instant. Likewise,
-    /// a partition has the same effect at every end time between two checks by the network.
+    /// Faults at equivalent instants, such as pauses that begin between the same two events of a
+    /// node, or partitions that end between the same two checks by the network.
     Gap,
     /// Plans whose last fault has no effect: the paused node would not have run, the partitioned or
     /// slow link carries no message, or the client sends no command that the fault could hit.

@@ -92,8 +92,7 @@ impl<'b> Exploration<'b> {
         Exploration { bounds, jobs, bases, sites, calm, firsts, has_all_firsts: false }
     }
 
-    /// Creates an exploration and places the first faults and delays. After a stop, some of them
-    /// may be missing.
+    /// Creates an exploration and calls [`Exploration::place_all`].
     pub fn new(
         bounds: &'b Bounds,
         jobs: usize,

@@ -1,8 +1,7 @@
 use super::*;
 use fencepost_reports::Event;
 
-/// Returns the events of a run in a comparable form: without faults, sequence numbers and the
-/// connection numbers that MySQL uses as names of holders.
+/// Returns the events of a run without faults, sequence numbers and numeric names of holders.
 fn result_of(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Vec<Event> {
     let mut spec = bounds.spec(base, plan.clone());
     let nothing = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
