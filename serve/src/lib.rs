@@ -92,8 +92,8 @@ pub enum ServeError {
     System(std::io::Error),
 }
 
-/// Serves until SIGINT or SIGTERM, or until all servers have stopped. Passes the ready line and
-/// warnings to `announce`, which can end the servers by returning `Break`. Fails if the servers
+/// Serves until a signal such as SIGINT, or until all servers have stopped. Passes the ready line
+/// and warnings to `announce`, which can end the servers by returning `Break`. Fails if the servers
 /// cannot start, or if a server fails.
 pub fn serve(
     start: impl FnOnce() -> Result<Serving, ServeError>,

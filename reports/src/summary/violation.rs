@@ -19,7 +19,7 @@ pub struct Violation {
     pub id: String,
     /// Rule that the run broke.
     pub kind: Kind,
-    /// `harm` if data was damaged or progress was lost, otherwise `hazard`.
+    /// Severity of the broken rule: `harm` or `hazard`.
     pub severity: Severity,
     /// Name of the locked resource.
     pub resource: String,

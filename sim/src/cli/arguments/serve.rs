@@ -60,8 +60,8 @@ pub(crate) struct ServeArguments {
     /// Time without a reply after which a Sentinel considers a server down.
     #[arg(long, value_name = "D", default_value = "30s")]
     pub(crate) down_after: Span,
-    /// Data of a redis server that survives a restart. With `--clock real` and without --fault, every
-    /// value except `none` requires --dir.
+    /// Data of a redis server that survives a restart. With `--clock real` and without --fault,
+    /// every value except `none` requires --dir.
     #[arg(long, value_name = "P", default_value = "none")]
     pub(crate) persistence: Persistence,
     /// Folder for the servers' files, with a subfolder for each server. redis keeps the data that
