@@ -59,7 +59,7 @@ struct Shared<S> {
 }
 
 /// Serves until a signal such as SIGINT, or until the servers end. Passes the ready line to
-/// `announce`, and returns at once if `announce` returns `Break`. Fails if the servers cannot start.
+/// `announce`, and ends at once if `announce` returns `Break`. Fails if the servers cannot start.
 pub fn serve_staged<S: ServedMachines>(
     start: impl FnOnce() -> Result<PreparedServers<S>, ServeError>,
     announce: impl FnOnce(Announcement<'_>) -> ControlFlow<()>,
