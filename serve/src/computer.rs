@@ -1,4 +1,4 @@
-//! The real platform: TCP, the computer's clocks, and files in a folder.
+//! The real platform: TCP, the computer's clocks, and files.
 
 use crate::ServeError;
 use crate::event::Event;

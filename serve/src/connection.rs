@@ -1,4 +1,4 @@
-//! A connection that queues outgoing bytes until the peer accepts them.
+//! A connection that queues outgoing bytes until the socket accepts them.
 
 use crate::stream::Stream;
 use bytes::{Buf, Bytes};

@@ -1,6 +1,6 @@
 //! A server's files. The snapshot and the log of generation N are `dump.N.rdb` and
-//! `appendonly.N.aof`. The file `generation` contains the current N. Renaming a new `generation`
-//! into place replaces both files atomically.
+//! `appendonly.N.aof`. The file `generation` contains the current N, which is 0 without this file.
+//! Renaming a new `generation` into place replaces both files atomically.
 
 mod found;
 mod lock;
@@ -12,7 +12,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// A server's files. Without a folder, a write has no effect.
+/// Without a folder, a write has no effect.
 #[derive(Debug)]
 pub struct Files {
     folder: Option<PathBuf>,
@@ -26,8 +26,8 @@ impl Files {
         Files { folder: None, generation: 0, append_only: None, _lock: None }
     }
 
-    /// Locks the folder, and opens or creates its files. Fails if another server uses the folder,
-    /// or if a file is missing, damaged or unreadable.
+    /// Locks the folder, and reads its files. Fails if another server uses the folder, or if the
+    /// files cannot be read or are incomplete.
     pub fn open(folder: &Path) -> Result<(Files, DiskImage), ServeError> {
         fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
         let lock = Some(FolderLock::take(folder)?);

@@ -22,7 +22,6 @@ use tokio::time::Instant;
 /// Redis's `PROTO_IOBUF_LEN`.
 const READ_BUFFER_SIZE: usize = 16 * 1024;
 const COMMANDS_PER_TURN: usize = 1_024;
-/// Pause after a failed accept, which usually means a lack of file descriptors.
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 type Connections<S> = IndexMap<ConnectionId, Rc<Connection<S>>, FxBuildHasher>;

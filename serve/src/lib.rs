@@ -35,9 +35,9 @@
 //! buffer at a time, so a client that floods the server waits for its turn. During a long input,
 //! the machine can ask the driver to poll its sockets ([`fencepost_machine::InputDriver`]).
 //!
-//! Entry points: [`listen`] opens listeners, [`Serving`] is the running servers with real files and
-//! the real clock, and [`serve`] runs them. [`serve_staged`] serves machines that keep their own
-//! time, such as those of a [`Stage`], which injects faults. The crate has no Cargo features.
+//! Entry points: [`listen`] opens listeners, [`Serving`] is the running servers on the real clock,
+//! and [`serve`] runs them. [`serve_staged`] serves machines that keep their own time, such as
+//! those of a [`Stage`], which injects faults. The crate has no Cargo features.
 
 #![forbid(unsafe_code)]
 
@@ -71,7 +71,6 @@ use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Wrong options or parameters. The message says what is expected.
     #[error("{0}")]
     Options(String),
     #[error("cannot listen on {address}: {error}")]
@@ -93,8 +92,8 @@ pub enum ServeError {
     System(std::io::Error),
 }
 
-/// Serves until SIGINT or SIGTERM, or until all servers have stopped. Passes the ready line and
-/// warnings to `announce`, which can end the servers by returning `Break`. Fails if the servers
+/// Serves until a signal such as SIGINT, or until all servers have stopped. Passes the ready line
+/// and warnings to `announce`, which can end the servers by returning `Break`. Fails if the servers
 /// cannot start, or if a server fails.
 pub fn serve(
     start: impl FnOnce() -> Result<Serving, ServeError>,

@@ -58,8 +58,8 @@ struct Shared<S> {
     opened: Cell<u64>,
 }
 
-/// Serves until SIGINT or SIGTERM, or until the servers end. Passes the ready line to `announce`,
-/// and returns immediately if `announce` returns `Break`. Fails if the servers cannot start.
+/// Serves until a signal such as SIGINT, or until the servers end. Passes the ready line to
+/// `announce`, and ends at once if `announce` returns `Break`. Fails if the servers cannot start.
 pub fn serve_staged<S: ServedMachines>(
     start: impl FnOnce() -> Result<PreparedServers<S>, ServeError>,
     announce: impl FnOnce(Announcement<'_>) -> ControlFlow<()>,

@@ -1,6 +1,5 @@
-//! Prints docs/anomalies.md, the table of anomalies. For each anomaly, the table gives the median
-//! number of seeds until the anomaly appears, over 20 disjoint ranges of seeds, and the number of
-//! the same runs in which the safe twin also shows the anomaly.
+//! Prints docs/anomalies.md. The main table gives, for each anomaly, the median number of seeds
+//! until the anomaly appears, over 20 disjoint ranges of seeds.
 //!
 //! `cargo run --release --example anomalies -- [SEEDS] [THREADS] [ID_PREFIX] > docs/anomalies.md`.
 //! By default, a range has 100 seeds, and the example uses all cores and prints all rows.

@@ -20,13 +20,13 @@ pub struct RunContext {
     pub plan: FaultPlan,
     pub messages: u64,
     pub expected: Option<Expected>,
-    /// Drawn lengths of leases, critical sections and waits, by scenario key.
+    /// Lengths of leases, critical sections and waits, by scenario key.
     pub lengths: BTreeMap<String, String>,
     pub programs: Vec<ProgramReport>,
     pub ran: Ran,
     /// Reason why the run is inconclusive if it has no findings, such as a failed program.
     pub failure: Option<String>,
-    /// Reason why a real server exited on its own. Such a run is not judged for lack of progress.
+    /// Description of a real server's failure, which excuses a lack of progress.
     pub failed_server: Option<String>,
     pub note: Option<String>,
     pub replay: String,
@@ -67,7 +67,7 @@ fn without_lack_of_progress(mut judgement: Judgement, failed_server: Option<&str
     judgement
 }
 
-/// Returns the events around a violation in `found`, and the events of the same period in `other`.
+/// Returns events around a violation in `found`, and events of the same period in `other`.
 pub fn side_by_side(
     violation: &Violation,
     found: &History,
@@ -179,7 +179,6 @@ impl Latency {
     pub fn of(mut spans: Vec<u64>) -> Option<Latency> {
         spans.sort_unstable();
         let max = *spans.last()?;
-        // Nearest-rank percentile.
         let rank = |percent: usize| spans[(spans.len() * percent).div_ceil(100).max(1) - 1];
         Some(Latency { p50: rank(50), p99: rank(99), max })
     }

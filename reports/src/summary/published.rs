@@ -134,7 +134,7 @@ pub fn published(
 }
 
 impl Published {
-    /// Returns `true` if the certificate applies to the scenario's settings. A setting that the
+    /// Compares only ttl, persistence, downtime, number of masters and hold. A setting that the
     /// scenario omits has its built-in value.
     fn has_settings_of(&self, scenario: &Value) -> bool {
         let stated = |key: &str, built_in: &str| match scenario.get(key) {

@@ -1,7 +1,6 @@
 //! The `fencepost.report` format, which `run --format json` prints.
 //!
-//! Reports of version 1 state whether a remedy helps in a single run. The reader drops those
-//! remedies, because version 2 counts violations over many runs.
+//! The reader drops the remedies of version 1, which state only whether a remedy helps in one run.
 
 use crate::explain::cause::Cause;
 use crate::explain::literature::Expected;
@@ -34,13 +33,13 @@ pub struct Report {
     pub tool: Tool,
     /// Seed of all random values, in every run of the report.
     pub seed: Seed,
-    /// Fault families of the runs, without duplicates, in the order of the runs.
+    /// Fault families that were run for the seed, without duplicates.
     pub faults: Vec<String>,
     /// Engine that executed the runs: `turmoil` or `fast`.
     pub engine: String,
-    /// Settings that a replay needs in addition to seed and faults.
+    /// Settings of the runs, in `scenario`.
     pub config: serde_json::Value,
-    /// Runs, one for each lock under each fault.
+    /// Runs, one for each lock under each fault. A file of `--out` contains only one run.
     pub runs: Vec<RunReport>,
 }
 
@@ -65,7 +64,7 @@ pub struct RunReport {
     pub verdict: Verdict,
     /// Prediction from the literature for this lock under this fault; `null` if there is none.
     pub expected: Option<Expected>,
-    /// SHA-256 of the run's history, in hex.
+    /// SHA-256, in hex, of the history's events except faults, healing, silences and turns.
     pub history_digest: String,
     /// Virtual duration of the run in microseconds.
     pub virtual_time_us: SimTime,
@@ -80,10 +79,10 @@ pub struct RunReport {
     /// Ids of the planned faults that began; empty in reports of older versions.
     #[serde(default)]
     pub faults_began: Vec<u32>,
-    /// Fault plan of the run. `faults_began` lists the ids of the faults that began.
+    /// Fault plan of the run.
     pub plan: FaultPlan,
-    /// Lengths of leases, critical sections and waits that the seed drew, by scenario key. These
-    /// lengths override the report's config.
+    /// Lengths of leases, critical sections and waits in the run, by scenario key. They override
+    /// the report's config.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lengths: BTreeMap<String, String>,
     /// Durations of acquires, critical sections and releases, in microseconds.
@@ -95,8 +94,8 @@ pub struct RunReport {
     /// Comparison with the expected results; absent if no results are expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<Expectation>,
-    /// Events around the violations, or around the faults if nothing was violated, or the first
-    /// events if there were no faults either.
+    /// Events of one lock around its violations, or around the faults if nothing was violated, or
+    /// the first events if there were no faults either.
     pub timeline: Vec<TimelineEntry>,
     /// Complete history of the run; absent unless requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,16 +109,13 @@ pub struct RunReport {
     /// Output and exit status of user-supplied programs; absent if no such program used the lock.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<ProgramReport>,
-    /// Note about the judgement, such as a lock key that differs from the requested key; absent if
-    /// there is no note.
+    /// Note on the run, such as a lock key that differs from the requested key; absent if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// File hashes and versions of the code that user-supplied programs executed; absent if no such
-    /// program used the lock.
+    /// Hashes and versions of user-supplied programs and real servers; absent if there were none.
     #[serde(default, skip_serializing_if = "Ran::is_empty")]
     pub ran: Ran,
-    /// First system call that differed between two runs of the same programs; absent if no
-    /// difference was found.
+    /// First difference between two runs of the same programs; absent if none was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_reproducible: Option<String>,
 }
@@ -138,7 +134,7 @@ pub struct Latencies {
     /// Durations from the success of an acquire to the end of its critical section; `null` if no
     /// critical section ended.
     pub hold: Option<Latency>,
-    /// Durations from the invocation of a release to its completion; `null` if there was none.
+    /// Durations from the invocation of a release to its completion; `null` if none completed.
     pub release: Option<Latency>,
 }
 
@@ -172,23 +168,22 @@ pub struct ViolationReport {
     /// Violation as the checkers found it, in the fields `id` to `narrative`.
     #[serde(flatten)]
     pub violation: Violation,
-    /// Smallest fault plan that still shows the violation; `null` if there was no search.
+    /// Fault plan of the minimal run; `null` if the violation was not minimized.
     pub minimal_plan: Option<FaultPlan>,
-    /// Size and digest of the minimal plan's run; absent if there was no search.
+    /// Size and digest of the minimal run; absent if the violation was not minimized.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimal_run: Option<MinimalRun>,
-    /// Threshold of the decisive fault's magnitude; `null` if there was no search or no threshold
-    /// exists.
+    /// Threshold of a fault's magnitude; `null` if none was found.
     pub boundary: Option<Boundary>,
     /// For each fault of the minimal plan, and each pair in a plan of at most six faults, the
     /// result of the run without them.
     #[serde(default)]
     pub but_for: Vec<ButFor>,
-    /// Pairs of consecutive events of the minimal run, each with the result of swapping their
-    /// order; absent if none was swapped.
+    /// Pairs of events of the minimal run, each with the result of swapping their order; absent if
+    /// none was swapped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub necessary_order: Vec<OrderedPair>,
-    /// For each safeguard that applies to the run, its effect on the violation.
+    /// For each safeguard that fits the run and the violation, its effect.
     #[serde(default, deserialize_with = "remedies_of_any_version")]
     pub remedies: Vec<Remedy>,
     /// Command line that reproduces the violation.
@@ -207,12 +202,11 @@ pub struct MinimalRun {
     /// processes may be involved in the original run. Empty in reports of older versions.
     #[serde(default)]
     pub involved: Vec<Node>,
-    /// SHA-256 of the minimal run's history, in hex.
+    /// SHA-256 of the minimal run's history, in hex, computed like the run's `history_digest`.
     pub history_digest: String,
     /// Number of runs that the search for the minimal plan used.
     pub searched_runs: u32,
-    /// `true` if the plan is locally minimal. `false` if the search reached its limit of runs and a
-    /// smaller plan may exist.
+    /// `false` if the search reached its limit of runs, so that a smaller plan may exist.
     pub complete: bool,
 }
 
@@ -227,15 +221,14 @@ pub struct Boundary {
     /// Value at which the violation happens, in the unit of the quantity.
     pub enough: i64,
     /// Neighbouring value at which the violation does not happen, in the unit of the quantity. Its
-    /// size is one step less than that of `enough`; for a server's downtime, where less is worse,
-    /// one step more.
+    /// size is one step less than that of `enough`; if a shorter downtime is worse, one step more.
     pub not_enough: i64,
     /// Cause of the remaining violation, if a run with `not_enough` still breaks the rule from
     /// another cause; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_enough_cause: Option<Cause>,
-    /// Calculated bound, in the unit of the quantity; `null` if no bound is known. No run can show
-    /// the violation with a smaller value (or a greater value, where less is worse).
+    /// Calculated bound, in the unit of the quantity; `null` if no bound is known. A weaker fault
+    /// cannot cause the violation in the minimal run.
     pub analytic: Option<i64>,
 }
 
@@ -247,8 +240,7 @@ pub struct ButFor {
     /// `id` of the second removed fault; absent if only one fault was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub and_fault: Option<u32>,
-    /// `true` if the violation still happens without the removed faults. `false` if these faults
-    /// are necessary for the violation.
+    /// `true` if the violation still happens, from the same cause, without the removed faults.
     pub violation_without_it: bool,
     /// Cause of the remaining violation, if `violation_without_it` is `false` but the run still
     /// breaks the rule for another cause; otherwise absent.
@@ -256,8 +248,8 @@ pub struct ButFor {
     pub other_cause: Option<Cause>,
 }
 
-/// Effect of one safeguard on a violation. A run counts as broken if it breaks the violation's
-/// rule, whatever the cause.
+/// Effect of one safeguard on a violation. The counts of broken runs include every run that breaks
+/// the violation's rule, whatever the cause.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Remedy {
     /// Name of the safeguard, such as `fencing`, `lease` or `WAIT`.
@@ -288,18 +280,18 @@ pub struct Remedy {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnThisPlan {
-    /// With the safeguard the run keeps the rule. The run exercised the lock, and the same faults
-    /// hit the processes at the same points as without the safeguard.
+    /// With the safeguard the run does not show the violation. The run is conclusive, and the same
+    /// faults hit the processes in the same state as without the safeguard.
     Gone,
-    /// With the safeguard the run still breaks the rule.
+    /// With the safeguard the run still shows the violation, from the same cause.
     StillThere,
-    /// With the safeguard the run keeps the rule, but the two runs are not comparable: the faults
-    /// hit other operations, or no process got the lock.
+    /// The two runs are not comparable, for example because the faults hit other operations, or
+    /// because no process got the lock with the safeguard.
     NotComparable,
 }
 
-/// Results of plans similar to the run's plan. In a similar plan, each fault begins up to one
-/// second earlier or later, and its magnitude is unchanged or 10 % greater.
+/// Results of plans similar to the run's plan. In a similar plan, all faults begin up to a second
+/// earlier or later, or all magnitudes except downtimes are 10 % greater, or both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Nearby {
     /// Number of similar plans that were run.
@@ -311,7 +303,6 @@ pub struct Nearby {
 }
 
 fn remedies_of_any_version<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<Remedy>, D::Error> {
-    /// Serde tries the variants in order, so the current version comes first.
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Published {
@@ -351,13 +342,13 @@ pub struct TimelineEntry {
     pub nested: bool,
     /// `true` if the event is evidence of a violation.
     pub witness: bool,
-    /// Number of events omitted between the previous entry and this entry.
+    /// Number of events of the lock omitted between the previous entry and this entry.
     #[serde(default)]
     pub left_out: u64,
-    /// For each critical section that began among the omitted events, the node of its process.
+    /// For each outer critical section that began among the omitted events, its node.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out_sections: Vec<Node>,
-    /// Nodes in a critical section immediately after the event, according to the full history.
+    /// Nodes in a critical section immediately after the event.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holding: Vec<Node>,
     /// Nodes in `holding` that a fault had stopped at the time of the event.

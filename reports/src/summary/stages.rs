@@ -19,7 +19,6 @@ use std::collections::BTreeMap;
 pub struct Stages {
     pub facts: RunFacts,
     pub diagnosis: Diagnosis,
-    /// `None` if the user stated no expected result.
     pub expectation: Option<Expectation>,
     pub recordings: Recordings,
 }

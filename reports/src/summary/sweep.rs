@@ -35,7 +35,7 @@ use std::fmt;
 pub const FORMAT: &str = "fencepost.sweep";
 pub const VERSION: u32 = 1;
 
-/// Results of many seeds. The same inputs give the same bytes, except in `measured`.
+/// Results of many seeds. The same runs give the same bytes, except in `measured`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Sweep {
     /// Name of the format, always `fencepost.sweep`.
@@ -51,19 +51,19 @@ pub struct Sweep {
     /// Checksum of this document without the measurements; absent in documents of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<String>,
-    /// Range from the first seed to the last seed that this shard ran.
+    /// Range from the first seed of the shard to the last seed that was run.
     pub seeds: SeedRange,
     /// Ranges within `seeds` that were not run, in ascending order; absent if all seeds were run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<SeedRange>,
-    /// Part of the complete sweep that this document covers.
+    /// Shard of the complete sweep; after a merge, 1 of 1.
     pub shard: Shard,
     /// Seeds of the complete sweep, all shards together; absent in documents of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<SeedRange>,
     /// `true` if every seed of the shard was run.
     pub complete: bool,
-    /// Results, one cell for each client and fault, in the order of the command line.
+    /// Results, one cell for each lock under each fault.
     pub cells: Vec<Cell>,
     /// Comparison with an earlier sweep; absent if no baseline was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,10 +95,10 @@ pub struct Shard {
 /// Speed of a sweep in real time.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
-    /// Number of runs per second on all cores; absent if not measured.
+    /// Number of runs per second on all threads; absent if not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_per_second: Option<f64>,
-    /// Number of runs per second on one core; absent if not measured.
+    /// Number of runs per second divided by the number of threads; absent if not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_per_second_per_core: Option<f64>,
     /// Duration of the sweep in milliseconds of real time; absent if not measured.

@@ -22,7 +22,7 @@ pub enum Verdict {
     Violated,
     /// The run broke no rule but is inconclusive, for example because it did not exercise the lock.
     Unknown {
-        /// Reason for the verdict, in one sentence.
+        /// Reason for the verdict, in words.
         reason: String,
     },
 }
@@ -172,7 +172,7 @@ fn no_fault_in_calls(timeline: &Timeline<'_>) -> Option<String> {
     }
 }
 
-/// Returns why the run is inconclusive, if no server reported the grant of a successful acquire.
+/// Returns why the run is inconclusive, if no server reports the grant of a successful acquire.
 fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     let all = timeline.acquisitions.iter().filter(|_| !timeline.history.header.locks_unseen);
     let other = all.into_iter().find(|one| {

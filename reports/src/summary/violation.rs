@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// A broken rule in one run, with all its occurrences that have the same cause. Times and evidence
-/// are those of the first occurrence.
+/// A broken rule in one run, with all its occurrences that have the same cause. Unless stated
+/// otherwise, a field describes the first occurrence.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Violation {
     /// Stable fingerprint of the lock, the broken rule and the cause. The same anomaly has the same
@@ -19,9 +19,9 @@ pub struct Violation {
     pub id: String,
     /// Rule that the run broke.
     pub kind: Kind,
-    /// `harm` if data was damaged or progress was lost, otherwise `hazard`.
+    /// Severity of the broken rule: `harm` or `hazard`.
     pub severity: Severity,
-    /// Locked resource. Its name is also the lock's key on the servers.
+    /// Name of the locked resource.
     pub resource: String,
     /// Virtual time in microseconds at which the first occurrence began.
     pub at_us: SimTime,
@@ -29,7 +29,7 @@ pub struct Violation {
     pub duration_us: Micros,
     /// Number of occurrences in this run with the same cause.
     pub occurrences: u64,
-    /// `sequence` of the event that broke the rule, one for each occurrence with such an event.
+    /// `sequence` of each event that broke the rule; empty if no single event did.
     #[serde(default)]
     pub at_events: Vec<u64>,
     /// Total duration of all occurrences, in microseconds.
@@ -38,9 +38,9 @@ pub struct Violation {
     pub processes: Vec<Node>,
     /// Cause of the violation; `unexplained` if the evidence does not show the cause.
     pub cause: Cause,
-    /// Description of the violation in two or three sentences.
+    /// Description of the violation, in sentences.
     pub summary: String,
-    /// A few events that prove the violation, in order.
+    /// Events that prove the violation, in order.
     pub witness: Vec<Event>,
     /// Steps that led to the violation, each with its supporting event.
     #[serde(default)]
@@ -122,8 +122,7 @@ fn with_evidence_for(timeline: &Timeline<'_>, cause: Cause, finding: &Finding) -
     told
 }
 
-/// Returns the sequence numbers of the events that break the rule; none for a lack of progress,
-/// which no single event causes.
+/// Returns the sequence numbers of the events that break the rule; none for a lack of progress.
 fn at_events(timeline: &Timeline<'_>, group: &[Finding]) -> Vec<u64> {
     if group.iter().any(|finding| finding.kind.is_lack_of_progress()) {
         return Vec::new();

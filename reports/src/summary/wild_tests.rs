@@ -88,7 +88,6 @@ fn is_of(cause: Cause, event: &Event) -> bool {
         Cause::EarlyRelease => {
             let releases = |action: &Action| *action == Action::Release;
             let is_release = matches!(&event.what, What::Invoke { action, .. } if releases(action));
-            // A process may write after its release, even if no server recorded a removal.
             is_release || changes(Change::Removed)
         }
         Cause::ForeignRelease | Cause::StaleTakeover => changes(Change::Removed),

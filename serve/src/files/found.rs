@@ -21,8 +21,7 @@ pub(super) fn generation(folder: &Path) -> Result<u64, ServeError> {
     }
 }
 
-/// Returns `true` if the folder has an append-only file of a later generation, but not of
-/// generation 0. Such a folder has lost its `generation` file.
+/// Returns `true` if the folder has an append-only file, but none of generation 0.
 fn has_later_files(folder: &Path) -> Result<bool, ServeError> {
     if append_only_path(folder, 0).exists() {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! The lock of a folder, which keeps two servers from writing the same files.
+//! The lock of a folder, which on Unix keeps two servers from writing the same files.
 
 use super::failed;
 use crate::ServeError;
@@ -34,7 +34,6 @@ fn is_locked_elsewhere(file: &File) -> bool {
     flock(file, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK)
 }
 
-/// Without `flock`, as on Windows, two servers could write the same files.
 #[cfg(not(unix))]
 fn is_locked_elsewhere(_: &File) -> bool {
     false

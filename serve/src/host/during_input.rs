@@ -54,7 +54,6 @@ impl Host<Computer> {
         }
     }
 
-    /// Syncs directly, because the sync task cannot run during an input.
     fn sync_at_once(&self, interrupted: &mut dyn InterruptedMachine) {
         let awaited = self.syncs_awaited.take();
         if awaited == 0 {

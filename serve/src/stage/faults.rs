@@ -112,7 +112,7 @@ impl Stage {
         self.network.delay(id, (from, to), extra_us);
     }
 
-    /// Ends the delay for new messages. Messages that are already delayed still arrive late.
+    /// Ends the delay. Delayed messages, and later messages behind them, still arrive late.
     pub fn remove_delay(&mut self, id: u32) {
         self.network.remove_delay(id, self.now_us);
     }

@@ -7,11 +7,11 @@ pub(crate) const HEAD: &str =
 pub(crate) enum Fate {
     Killed(Kill),
     Equivalent,
-    /// Number of runs whose history differs from that of the correct lock. No run in which the
-    /// mistake took effect shows a violation.
+    /// Number of compared runs whose history differs from that of the correct lock. No run in which
+    /// the mistake took effect shows a violation.
     Survived(u64),
-    /// Number of runs whose history differs from that of the correct lock. Runs in which the
-    /// mistake took effect break only rules that the correct lock also breaks.
+    /// Number of compared runs whose history differs from that of the correct lock. Runs in which
+    /// the mistake took effect break only rules that the correct lock also breaks.
     Masked(u64),
     Found(Kill),
     Quiet {

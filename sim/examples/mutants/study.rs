@@ -2,9 +2,9 @@
 //!
 //! A run **kills** a mutant if the mistake takes effect and the run breaks a rule that the correct
 //! lock does not break under the same condition. Significantly more unknown runs or violations than
-//! with the correct lock also kill a mutant. A mistake that takes effect without changing a history
-//! makes an **equivalent** mutant. A mutant is **masked** if it breaks only rules that the correct
-//! lock also breaks. Any other mutant **survives**.
+//! with the correct lock also kill a mutant. A mistake that takes effect without changing any
+//! compared history makes an **equivalent** mutant. A mutant is **masked** if it breaks only rules
+//! that the correct lock also breaks. Any other mutant **survives**.
 
 use crate::conditions::{CONDITIONS, Condition};
 use crate::fate::{Fate, Kill, Outcome};
@@ -22,8 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Number of runs of the correct lock under each condition. A rule that the correct lock breaks in
-/// these runs kills a mutant only if the mutant breaks the rule significantly more often.
+/// Number of runs in each cell that show which rules the correct lock breaks, and how often.
 pub(crate) const LOCK_SEEDS: u64 = 48;
 pub(crate) const FIRST: u64 = 2;
 pub(crate) const SECOND: u64 = 8;

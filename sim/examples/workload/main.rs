@@ -1,4 +1,4 @@
-//! Runs a workload for `benches/instructions.sh`, which counts the workload's instructions.
+//! Runs a workload for `sim/benches/instructions.sh`, which counts the workload's instructions.
 
 mod stock;
 

@@ -35,8 +35,8 @@ pub(crate) use under_test::{LockArguments, ProgramArguments, ServersArguments};
 pub(crate) use values::Seeds;
 use values::{memory, seed, seeds, shard};
 
-/// Test distributed locks in a deterministic simulation: inject faults, find every violation of
-/// mutual exclusion, explain it, and replay it from its seed.
+/// Test distributed locks in a deterministic simulation: inject faults, find violations of mutual
+/// exclusion, explain them, and replay them from their seeds.
 #[derive(Parser, Debug)]
 #[command(
     name = "fencepost",
@@ -88,12 +88,12 @@ pub(crate) enum Command {
     Explain(ExplainArguments),
     /// List locks, faults, formats and other choices.
     List(ListArguments),
-    /// Create a lock or a worker from a template.
+    /// Create a lock or a program from a template.
     #[command(subcommand, arg_required_else_help = false)]
     New(New),
     /// Run every fault plan up to a given size, and print a counterexample or a certificate.
     ///
-    /// The exit status is 1 for a counterexample (the smallest one) and 0 for a certificate.
+    /// The exit status is 1 for a counterexample and 0 for a certificate.
     Explore(ExploreArguments),
     /// Find the value of one setting at which a lock breaks.
     Boundary(BoundaryArguments),
@@ -109,11 +109,11 @@ pub(crate) enum Command {
     ///
     /// The exit status is 1 if the results on simulated and real servers differ.
     Reality(RealityArguments),
-    /// Serve the fake Redis or another coordinator over TCP, until SIGINT or SIGTERM.
+    /// Serve the fake Redis or another coordinator over TCP.
     Serve(ServeArguments),
-    /// Minimize and explain the violations in a report made with --no-shrink.
+    /// Minimize and explain the violations in a report, such as one made with --no-shrink.
     Shrink(ShrinkArguments),
-    /// Export a violation as scripts that reproduce it on real servers, without fencepost.
+    /// Export a violation as scripts that replay it on real Redis servers, without fencepost.
     Export(ExportArguments),
     /// Check a recorded history, or the histories in a report, against the rules.
     Check(CheckArguments),
@@ -143,7 +143,7 @@ pub(crate) enum Command {
 pub(crate) enum New {
     /// Write NAME.lua, a lock to run with --lock.
     Lock(NewArguments),
-    /// Write a program that uses a lock library for LANGUAGE, to run with --program.
+    /// Write a program in LANGUAGE that uses a lock, to run with --program.
     Program(NewProgramArguments),
 }
 
@@ -220,8 +220,8 @@ pub(crate) struct SweepArguments {
     pub(crate) time_budget: Option<Span>,
     /// Memory limit, such as 512mb or 4gb. The sweep stops if fencepost uses more.
     ///
-    /// A sweep that stops keeps its results so far and exits with status 2. This option works only
-    /// on Linux.
+    /// A sweep that stops exits with status 2, and --resume continues it from its checkpoint. This
+    /// option works only on Linux.
     #[arg(long, value_name = "BYTES", value_parser = memory, hide_short_help = true)]
     pub(crate) max_memory: Option<u64>,
     /// Minimum real time between two checkpoints [default: 1s].
@@ -234,7 +234,8 @@ pub(crate) struct SweepArguments {
     /// Findings store to update. The sweep first repeats the seeds of known findings, and adds new
     /// findings.
     ///
-    /// The exit status is 1 only if a finding is not accepted. See docs/findings.md.
+    /// Without --expect, the exit status is 1 only if a finding is not accepted. See
+    /// docs/findings.md.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) findings: Option<PathBuf>,
     #[command(flatten)]
@@ -248,7 +249,7 @@ pub(crate) struct SweepArguments {
 pub(crate) struct CommonArguments {
     /// Locks to test, or `all` (see `fencepost list clients`).
     ///
-    /// With --coordinator, the default is `all`: every lock on that coordinator.
+    /// With --coordinator and without --lock and --program, the default is `all`.
     #[arg(
         long,
         value_name = "C[,C]",
@@ -297,7 +298,7 @@ pub(crate) struct CommonArguments {
     /// Write one report file per violation to this folder.
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
-    /// TOML file with the expected verdict, "safe" or "violates", of each lock under each fault.
+    /// TOML file with the expected verdict, such as "safe", of each lock under each fault.
     ///
     /// The exit status is 0 if all verdicts match, and 1 otherwise.
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
@@ -318,7 +319,8 @@ pub(crate) struct ScenarioArguments {
     /// Lease duration [default: 10s].
     #[arg(long, value_name = "D")]
     pub(crate) ttl: Option<Span>,
-    /// Duration of a critical section, or `until-validity` [default: 10ms..8s].
+    /// Duration of a critical section, or `until-validity` [default: 10ms..8s; up to 1.5 ttls for a
+    /// lock that renews its lease].
     ///
     /// With `until-validity`, a critical section lasts for the validity that the lock reports, or
     /// for the ttl if the lock reports none.
@@ -341,7 +343,7 @@ pub(crate) struct ScenarioArguments {
     pub(crate) persistence: Option<Persistence>,
     /// Report a lock that stays free for longer than D while a process waits for it and enough
     /// servers are up, even during faults [default D: the ttl]. Without this option, the limit is
-    /// the ttl plus timeouts and applies only while no fault is active.
+    /// longer than the ttl and applies only while no fault is active.
     #[arg(long, value_name = "D", num_args = 0..=1, hide_short_help = true)]
     pub(crate) availability: Option<Option<Span>>,
     /// Work that a critical section does [default: register].

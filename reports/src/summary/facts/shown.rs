@@ -72,7 +72,6 @@ pub(super) fn around_faults(whole: &Timeline<'_>) -> Vec<TimelineEntry> {
     entries(whole, chosen, &BTreeSet::new())
 }
 
-/// Widens the period around the violation if `other` has few relevant events in it.
 pub(super) fn side_by_side(
     violation: &Violation,
     found: &History,

@@ -59,7 +59,7 @@ pub struct Cell {
     pub violations_max: u64,
     /// Number of faults of each kind that began in each phase of the protocol.
     pub phases: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Violations that these faults and settings cannot show with any seed, in sentences.
+    /// Limits of these faults and settings that no seed overcomes, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blind_spots: Vec<String>,
     /// Comparison with the expected results; absent if no results are expected.
@@ -140,7 +140,7 @@ pub struct Kept {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct Smallest {
-    /// Number of faults in the minimal plan of the run, or in its plan if there is no minimal plan.
+    /// Number of faults in the plan of the run.
     pub faults: u64,
     /// Seed that reproduces the run with the lock and fault of the cell.
     pub seed: Seed,
@@ -298,8 +298,7 @@ impl Cell {
         all.into_iter().map(|(_, place, kept)| (place, kept)).collect()
     }
 
-    /// Drops the runs that exceed `violations_max`, but no anomaly's smallest run. The remaining
-    /// runs do not depend on the order in which cells were merged.
+    /// Drops the runs that exceed `violations_max`, but no anomaly's smallest run.
     fn keep_smallest(&mut self) {
         let kept: usize = self.fingerprints.iter().map(|found| 1 + found.others.len()).sum();
         let limit =

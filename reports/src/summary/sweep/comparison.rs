@@ -26,11 +26,11 @@ pub struct Comparison {
     /// Version of the format, always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// Name and version of the program that compared the sweeps.
+    /// Name and version of the program that made the comparison.
     pub tool: Tool,
-    /// First lock or sweep on the command line.
+    /// First lock or sweep on the command line, or the sweep of `--baseline`.
     pub a: Side,
-    /// Second lock or sweep on the command line.
+    /// Second lock or sweep on the command line, or the sweep with the baseline.
     pub b: Side,
     /// Settings that differ between the two sides.
     pub settings: Vec<Setting>,
@@ -47,7 +47,7 @@ pub struct Comparison {
 /// One of the two compared locks or sweeps.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
-    /// Name of the lock or file, as on the command line.
+    /// Name of the lock or file, as on the command line; `this sweep` for a sweep with a baseline.
     pub name: String,
     /// Name and version of the program that wrote the sweep.
     pub tool: Tool,
@@ -94,9 +94,9 @@ pub struct Half {
     pub client: String,
     /// Number of runs, one for each seed.
     pub runs: u64,
-    /// Number of runs that exercised the lock.
+    /// Number of exercised runs, which are the valid and the violated runs.
     pub exercised: u64,
-    /// Number of exercised runs that were violated.
+    /// Number of runs that broke at least one rule.
     pub violated: u64,
     /// Rate of violated runs among the exercised runs.
     pub rate: Rate,
@@ -199,8 +199,7 @@ fn some_of(cells: &[Cell]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") + more }
 }
 
-/// Scenario key of the lengths that the user explicitly set to built-in values. These lengths have
-/// keys of their own, so this key is not compared.
+/// Scenario key that lists the lengths that the user explicitly set to built-in values.
 const NOTE: &str = "keeps";
 
 fn settings(a: &Value, b: &Value) -> Vec<Setting> {

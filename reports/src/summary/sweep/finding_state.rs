@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingState {
-    /// The last sweep found the anomaly for the first time, or again after the anomaly had been
-    /// fixed.
+    /// The last sweep or retest found the anomaly for the first time, or again after a fix on an
+    /// earlier day.
     New,
     /// An earlier sweep had already found the anomaly.
     Known,
-    /// The user accepted the anomaly, so a sweep that finds the anomaly does not fail.
+    /// The user accepted the anomaly, so the anomaly does not make a sweep fail.
     Accepted,
     /// The seeds that showed the anomaly no longer show it.
     Fixed,

@@ -15,8 +15,8 @@ const LENGTHS: [u64; 4] = [16, 256, 4_096, 65_536];
 /// Larger counts are rounded up to five significant binary digits.
 pub(crate) const EXACT_MAX: u64 = 32;
 
-/// Number of seeds until the first violation, measured in blocks of consecutive seeds from the
-/// start of each block.
+/// Number of seeds until the first violation, counted from the start of each block of consecutive
+/// seeds. Numbers above 32 are rounded up to five significant binary digits.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SeedsToFirst {
     /// Number of seeds within which half of the blocks show a violation; `null` if more than half
@@ -31,7 +31,7 @@ pub struct SeedsToFirst {
     pub block: u64,
     /// Number of complete blocks of the length `block`.
     pub complete: u64,
-    /// Results for blocks of each length, from which `median` and `p90` are computed.
+    /// Results for the blocks of each length.
     pub blocks: Vec<Blocks>,
 }
 

@@ -18,7 +18,6 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Without trials, the interval is from 0 to 1.
     pub fn of(hits: u64, trials: u64) -> Rate {
         if trials == 0 {
             return Rate { point: 0.0, low: 0.0, high: 1.0 };
@@ -34,8 +33,8 @@ impl Rate {
     }
 }
 
-/// Returns min(1, 3 / `trials`), the upper 95 % bound of a rate without hits (Hanley, Lippman-Hand
-/// 1983).
+/// Returns min(1, 3 / `trials`), the approximate upper 95 % bound of a rate without hits (Hanley,
+/// Lippman-Hand 1983).
 pub fn quiet_bound(trials: u64) -> f64 {
     if trials <= 3 { 1.0 } else { rounded(3.0 / trials as f64) }
 }
@@ -51,7 +50,6 @@ mod tests {
 
     #[test]
     fn wilson_agrees_with_the_closed_form() {
-        // Intervals for 0, 5 and 10 successes in 10 trials, computed independently.
         assert_eq!(Rate::of(0, 10), Rate { point: 0.0, low: 0.0, high: 0.277533 });
         assert_eq!(Rate::of(5, 10), Rate { point: 0.5, low: 0.236593, high: 0.763407 });
         assert_eq!(Rate::of(10, 10), Rate { point: 1.0, low: 0.722467, high: 1.0 });
@@ -62,7 +60,6 @@ mod tests {
         assert_eq!(quiet_bound(0), 1.0);
         assert_eq!(quiet_bound(300), 0.01);
         assert_eq!(quiet_bound(1_000_000_000), 3e-9);
-        // The exact bound 1 - 0.05^(1/300) is 0.0099360, computed independently.
         let exact = 1.0 - 0.05_f64.powf(1.0 / 300.0);
         assert!((exact - quiet_bound(300)).abs() < 1e-4, "{exact}");
     }

@@ -1,4 +1,4 @@
-//! Rejects sweeps that no runs can produce, for example from edited or damaged files.
+//! Rejects sweeps whose seeds or counts contradict each other, for example after an edit.
 
 use super::merge::runs_of;
 use super::{Blocks, Cell, Fingerprint, SeedRange, Sweep};

@@ -1,4 +1,4 @@
-//! The seeds that a sweep ran, as disjoint ranges. Ranges that touch are joined.
+//! A set of seeds, as disjoint ranges. Ranges that touch are joined.
 
 use super::SeedRange;
 use fencepost_faults::Seed;
@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ranges {
-    /// Maps the start of each range to its end. No two ranges touch, and none is empty.
+    /// Maps the start of each range to its end.
     ends: BTreeMap<Seed, Seed>,
 }
 
 impl Ranges {
-    /// Panics if the set already contains one of the seeds, whose run would then count twice.
+    /// Panics if the set already contains one of the seeds.
     pub fn insert(&mut self, range: SeedRange) {
         if range.is_empty() {
             return;

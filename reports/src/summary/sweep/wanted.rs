@@ -12,10 +12,10 @@ pub enum Wanted {
     /// No run breaks a rule, and at least one run exercises the lock.
     Safe,
     Violated,
-    /// The runs break all rules of `must`. `may` and `accepts` list the other allowed violations.
+    /// The runs break all rules of `must`. `may` and `accepts` allow other violations.
     Kinds {
         must: BTreeSet<Kind>,
-        /// Rules whose violations are too rare to occur in every sweep.
+        /// Rules that the runs may break.
         may: BTreeSet<Kind>,
         /// Fingerprints of anomalies that may occur, regardless of the rule that they break.
         accepts: BTreeSet<String>,
@@ -122,7 +122,6 @@ mod tests {
     use super::*;
     use crate::samples;
 
-    /// In the sample sweep, `single-node` is violated and `redlock` is quiet.
     fn deviations(wanted: &Wanted, place: usize) -> Vec<String> {
         wanted.hold(&samples::sweep(0, 9).cells[place]).deviations
     }

@@ -19,7 +19,7 @@ pub(crate) struct ServeArguments {
     #[command(flatten)]
     pub(crate) play: PlayArguments,
     /// Port of the first server; the other servers use the next ports. With 0, `serve` chooses free
-    /// ports and prints them [default: the real server's port, such as 6379 for redis].
+    /// ports and prints them [default: the coordinator's usual port, such as 6379 for redis].
     #[arg(long, value_name = "P")]
     pub(crate) port: Option<u16>,
     /// IP address to listen on. Because every client has full access to these test servers, an
@@ -60,8 +60,8 @@ pub(crate) struct ServeArguments {
     /// Time without a reply after which a Sentinel considers a server down.
     #[arg(long, value_name = "D", default_value = "30s")]
     pub(crate) down_after: Span,
-    /// Data of a redis server that survives a restart. Without --fault, every value except `none`
-    /// requires --dir.
+    /// Data of a redis server that survives a restart. With `--clock real` and without --fault,
+    /// every value except `none` requires --dir.
     #[arg(long, value_name = "P", default_value = "none")]
     pub(crate) persistence: Persistence,
     /// Folder for the servers' files, with a subfolder for each server. redis keeps the data that
@@ -104,7 +104,7 @@ pub(crate) struct PlayArguments {
     )]
     pub(crate) seed: u64,
     /// Duration of the plan. The servers stop when the plan or its last repetition ends. Without
-    /// this option, all faults begin in the first minute, and the servers keep running.
+    /// this option, all faults begin in the plan's first minute, and the servers keep running.
     #[arg(long, value_name = "D", requires = "fault", help_heading = "Plan")]
     pub(crate) duration: Option<Span>,
     /// Number of times to play the plan. All faults end before the plan starts again.

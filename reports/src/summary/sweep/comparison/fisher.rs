@@ -1,4 +1,4 @@
-//! Fisher's exact test (Fisher 1922) for a difference between two rates.
+//! Fisher's exact test for a difference between two rates.
 
 /// Returns the two-sided p-value of `hits` in `trials` against `other_hits` in `other_trials`.
 /// Avoids logarithms, which machines may round differently.
@@ -47,7 +47,7 @@ impl Tables {
     }
 }
 
-/// Returns the mode of the hypergeometric distribution.
+/// Returns a mode of the hypergeometric distribution.
 fn likeliest(all: u64, trials: u64, other_trials: u64) -> u64 {
     let product = u128::from(all + 1) * u128::from(trials + 1);
     (product / (u128::from(trials) + u128::from(other_trials) + 2)) as u64
@@ -65,7 +65,6 @@ mod tests {
 
     #[test]
     fn agrees_with_tables_worked_out_by_hand() {
-        // The lady tasting tea (Fisher 1935): 3 of 4 against 1 of 4 has a p-value of 34 / 70.
         check((3, 4), (1, 4), 34.0 / 70.0);
         // 4 of 4 against 0 of 4: two of the 70 possible arrangements are as extreme.
         check((4, 4), (0, 4), 2.0 / 70.0);
