@@ -75,6 +75,7 @@ pub(super) fn merged(violations: Vec<Violation>) -> Vec<Violation> {
         let total_duration_us = known.total_duration_us + one.total_duration_us;
         let mut at_events = [known.at_events.as_slice(), &one.at_events].concat();
         at_events.sort_unstable();
+        at_events.dedup();
         if one.at_us < known.at_us {
             *known = one;
         }

@@ -73,7 +73,7 @@ fn describe(held: u64, max: u64) -> String {
     let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
     format!(
         "--max-memory: the sweep stopped because it used {} MiB, more than the limit of {} MiB: \
-         continue the sweep with --resume",
+         with --checkpoint, --resume continues the sweep",
         mebibytes(held),
         mebibytes(max)
     )

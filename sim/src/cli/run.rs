@@ -122,7 +122,8 @@ pub(crate) fn write_violations(folder: &Path, report: &Report) -> Result<(), Fai
                 "{}-{}-{}-{}.json",
                 run.client, run.fault, report.seed, violation.violation.id
             );
-            let only = Report { runs: vec![only], ..report.clone() };
+            let faults = vec![run.fault.clone()];
+            let only = Report { faults, runs: vec![only], ..report.clone() };
             let json =
                 serde_json::to_vec_pretty(&only).map_err(|error| Failure::Output(error.into()))?;
             write_file(&folder.join(name), &json)?;
