@@ -60,8 +60,8 @@ impl PostgresqlConsole {
         }
     }
 
-    /// Returns the query. Its columns are subject, owner, address of the session, and start and end
-    /// of the lock in microseconds since the Unix epoch.
+    /// The columns are subject, owner, address of the session, start and end. Times are in
+    /// microseconds since the Unix epoch.
     fn question(&self) -> String {
         let lock = format!("'{}'", self.lock.replace('\'', "''"));
         let advisory = number(&self.lock);
