@@ -38,7 +38,7 @@ impl Extent {
     pub const ENUMERATED: Extent = Extent { nearby: 20, seeds: 0 };
 }
 
-/// Start of the other seeds, far from the seeds that users usually choose.
+/// Smallest of the other seeds, far from the seeds that users usually choose.
 pub const OTHER_SEEDS_FROM: u64 = 900_000_000;
 
 /// Cache of the trials on other seeds. Violations of the same lock, families and scenario share it.

@@ -92,7 +92,7 @@ pub(crate) struct RealSetup<'r> {
 
 const WARM_UP: Micros = Micros::from_secs(5);
 
-/// A primary of Redis 7 waits 5 s (`repl-diskless-sync-delay`) before it sends a snapshot.
+/// From Redis 7, a primary waits 5 s (`repl-diskless-sync-delay`) before it sends a snapshot.
 const REPLICATED_WARM_UP: Micros = Micros::from_secs(8);
 
 pub(crate) fn warm_up(topology: Topology) -> Micros {

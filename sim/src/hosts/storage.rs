@@ -2,7 +2,7 @@
 //!
 //! `READ operation acquisition token` returns the value, and `WRITE operation acquisition token
 //! value based-on` returns `OK`. A token of `-` means no token. Both commands return the error
-//! `STALE` for a rejected token, which is one below the highest token seen (Kleppmann 2016).
+//! `STALE` if the rule checks the token and a higher token has been seen (Kleppmann 2016).
 
 mod programs;
 

@@ -1,4 +1,4 @@
-//! The inputs of a run other than its seed, lock and faults.
+//! The settings of a run.
 
 pub(crate) mod binaries;
 mod calls;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum Section {
     /// The process waits in the critical section, for example for another system. A pause of the
-    /// process delays the end only if it lasts longer than the wait.
+    /// process delays the end only if the pause outlasts the wait.
     #[default]
     Wait,
     /// The process works in the critical section. A pause of the process delays the end by the
