@@ -26,7 +26,7 @@ pub fn diagnose(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
     diagnose_with(&Rates::default(), spec, &facts.violations)
 }
 
-/// Diagnoses a plan of an exploration. Tries no other seeds, because no seed draws such a plan.
+/// Diagnoses a plan of an exploration. Tries no other seeds, because no seed drew the plan.
 pub fn diagnose_enumerated(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
     diagnose_within(Extent::ENUMERATED, &Rates::default(), spec, &facts.violations)
 }
@@ -56,8 +56,7 @@ fn diagnose_within(
     }
 }
 
-/// Minimizes a violation, and finds its threshold, its necessary faults and its remedies. Returns
-/// `None` if the violation is not reproduced on the fast engine.
+/// Returns `None` if the diagnosis is cancelled, or if the fast engine does not show the violation.
 pub fn diagnose_one(
     spec: &RunSpec,
     memory: &Memory,

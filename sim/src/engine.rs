@@ -24,13 +24,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 
-/// Engine that executes a run. For the same plan, all engines give the same history digest.
+/// Engine that executes a run. For the same run, all engines give the same history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
     /// Unmodified turmoil, the reference engine. All bytes pass through turmoil's simulated TCP.
     Turmoil,
-    /// fencepost's own discrete-event loop, which is faster and gives the same histories.
+    /// fencepost's own discrete-event loop, which is faster.
     Fast,
 }
 

@@ -27,8 +27,7 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     written.map_err(|error| FileError { path: path.to_owned(), error })
 }
 
-/// Creates the folder of `path`, and waits for a lock on it. Returns `None` on Windows, which has
-/// no such locks.
+/// Creates the folder of `path`, and waits for a lock on it. On Windows, takes no lock (`None`).
 pub(crate) fn lock_folder(path: &Path) -> Result<Option<File>, FileError> {
     let folder = folder_of(path);
     let open = |()| cfg!(unix).then(|| File::open(folder)).transpose();

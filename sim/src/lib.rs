@@ -1,9 +1,9 @@
-//! Runs distributed locks in a deterministic simulation under injected faults, and reports every
-//! violation of mutual exclusion.
+//! Runs distributed locks in a deterministic simulation under injected faults, and reports
+//! violations of mutual exclusion.
 //!
 //! [`setup`] has the inputs of a run. The `world` has time, hosts and a network, and [`hosts`] has
 //! the software on the hosts. An [`engine`] drives the world, and [`run`] makes a run.
-//! [`diagnosis`] repeats a run to find causes, and [`studies`] make many runs. [`cli`] and
+//! [`diagnosis`] repeats a run with changes, and [`studies`] make many runs. [`cli`] and
 //! [`testing`] are the front ends.
 //!
 //! Start with [`testing`] to test your own lock, or with [`RunSpec`] to make a single run.

@@ -8,7 +8,6 @@ mod standard_output;
 use fencepost::cli;
 use std::process::ExitCode;
 
-/// mimalloc needs fewer instructions for small objects than most system allocators.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

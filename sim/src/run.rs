@@ -49,8 +49,8 @@ impl RunSpec {
         self.run_with_silences(engine, recording, Some(self.early_silences()))
     }
 
-    /// Records no silences for the default availability bound, because this bound must not move
-    /// aimed faults.
+    /// Except for programs, records no silences for the default availability bound, because this
+    /// bound must not move aimed faults.
     fn run_as_scout(&self, recording: Recording) -> Result<RunOutcome, EngineError> {
         let early = match self.early_silences() {
             EarlySilences::WhileUnused(_) => None,

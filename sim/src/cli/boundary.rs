@@ -22,8 +22,6 @@ const STEPS_OF_RANGE: u64 = 256;
 
 const SEEDS: (u64, u64) = (0, 200);
 
-/// Default limit on the runs of a search with programs or real servers, which can take seconds
-/// each.
 const TRACED_RUNS: u64 = 400;
 
 pub(crate) fn boundary(arguments: &BoundaryArguments) -> Result<Outcome, Failure> {

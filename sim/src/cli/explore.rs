@@ -1,4 +1,4 @@
-//! `fencepost explore`: runs every plan within bounds, or checks or compares certificates.
+//! `fencepost explore`: tries the plans within bounds, or checks or compares certificates.
 
 mod check;
 mod conclude;
@@ -117,7 +117,7 @@ fn run_all(
         }
         Answer::Quiet(ledger) => (ledger, None),
     };
-    // Print the result before writing the checkpoint, because the write may fail on a full disk.
+    // Print the result before the last checkpoint, because the write may fail on a full disk.
     let outcome = order.conclude(&ledger, reason.as_deref(), &arguments.format)?;
     watch.keep(&ledger)?;
     if reason.is_some() {

@@ -2,7 +2,6 @@
 
 use super::Failure;
 
-/// SIGXFSZ on Linux and macOS.
 #[cfg(unix)]
 const FILE_SIZE_EXCEEDED: i32 = 25;
 

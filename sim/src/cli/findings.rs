@@ -1,4 +1,4 @@
-//! The command `fencepost findings`, and the option `sweep --findings`.
+//! The command `fencepost findings`, and the option `--findings`.
 
 mod known;
 mod store;
@@ -40,8 +40,7 @@ fn list(arguments: &ListFindingsArguments) -> Result<Outcome, Failure> {
     let view = view(VIEWS, &arguments.format)?;
     let mut findings = Store::at(&arguments.store.findings).existing()?;
     if view.name == MARKDOWN {
-        // The Markdown list is for pull-request comments, and shows a fixed finding only on the day
-        // of its fix.
+        // The Markdown list shows a fixed finding only on the day of its fix.
         findings.leave_out_fixed_before(&today()?);
     }
     print(&view.write(&findings).map_err(Failure::Output)?)?;

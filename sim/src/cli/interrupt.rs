@@ -1,5 +1,4 @@
-//! Stops a sweep or an exploration on SIGINT or SIGTERM (Ctrl+C or Ctrl+Break on Windows), so that
-//! the command still prints the results of its finished runs.
+//! Ends `sweep` and `explore` early on SIGINT and SIGTERM (on Windows, Ctrl+C and Ctrl+Break).
 
 use super::{Failure, Outcome};
 use crate::diagnosis::cancel;

@@ -90,8 +90,7 @@ fn assigned(assignment: &str) -> Result<(String, toml::Value), Failure> {
     Err(Failure::wrong(format!("--set '{assignment}': {problem}")))
 }
 
-/// Rewrites a serde error message in the words of the user, for example with `key` instead of
-/// `field`.
+/// Rewords a message of serde for the user, for example with `key` instead of `field`.
 fn in_words(message: &str) -> String {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((unknown, valid)) = unknown_of("field", &message) {
@@ -122,8 +121,7 @@ fn unknown_of<'m>(what: &str, message: &'m str) -> Option<(&'m str, Vec<&'m str>
     Some((unknown, valid.split('`').skip(1).step_by(2).collect()))
 }
 
-/// Returns the durations that the user explicitly set to built-in values, so that no seed draws
-/// them.
+/// Returns the lengths that the user explicitly set to built-in values.
 fn asked_for(
     keys: &[String],
     arguments: &ScenarioArguments,

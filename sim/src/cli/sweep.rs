@@ -91,7 +91,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     Ok(INTERRUPT.outcome().unwrap_or(outcome))
 }
 
-/// Ends minimization once the sweep has run for twice `budget`.
+/// Ends the sweep, including minimization, once twice `budget` has passed.
 fn watch_budget(budget: Duration) -> Result<(), Failure> {
     let (started, most) = (clock(), budget.saturating_mul(2));
     let watch = move || {
@@ -145,7 +145,7 @@ fn spec(
         shard: shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?,
         jobs: arguments.jobs.count(),
         fail_fast: arguments.fail_fast,
-        // An explanation may need more than a thousand runs, too many for traced processes.
+        // An explanation needs many runs, and runs of traced processes are slow.
         explains: !arguments.common.no_shrink
             && options.scenario.programs.is_empty()
             && options.scenario.binaries.is_empty(),

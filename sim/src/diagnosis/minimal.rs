@@ -41,8 +41,7 @@ pub(super) fn minimise_with(memory: &Memory, spec: &RunSpec, target: Target) -> 
         let shrunk = search.shrink(&best)?;
         best.plan = shrunk.0;
         boundaries = shrunk.1;
-        // Repeat until the plan stays the same: a smaller plan may allow a smaller workload, and
-        // vice versa.
+        // A smaller plan may allow a smaller workload, and vice versa.
         if search.refused || best.plan == before {
             break;
         }

@@ -4,7 +4,7 @@
 //! The trials therefore test each safeguard in three ways:
 //!
 //! 1. On the plan itself. The result *gone* requires that the run exercised the lock, and that the
-//!    same faults met the processes in the same state.
+//!    same faults met the violation's processes in the same state.
 //! 2. On nearby plans: all faults move together by up to a second, or magnitudes other than
 //!    downtimes grow by a tenth, or both.
 //! 3. On other seeds of the same lock, faults and scenario.
@@ -34,15 +34,14 @@ pub struct Extent {
 
 impl Extent {
     pub const REPORTS: Extent = Extent { nearby: 20, seeds: 50 };
-    /// Trials for a plan that no seed draws, such as a plan of an exploration.
+    /// Trials for a plan of an exploration.
     pub const ENUMERATED: Extent = Extent { nearby: 20, seeds: 0 };
 }
 
-/// First of the other seeds, far from the seeds that users usually choose.
+/// Smallest of the other seeds, far from the seeds that users usually choose.
 pub const OTHER_SEEDS_FROM: u64 = 900_000_000;
 
-/// Cache of the trials on other seeds, which violations of the same lock, faults and scenario
-/// share.
+/// Cache of the trials on other seeds. Violations of the same lock, families and scenario share it.
 #[derive(Default)]
 pub struct Rates {
     made: Shared<Vec<Option<TrialEnding>>>,

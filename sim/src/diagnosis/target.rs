@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static CANCELLED: AtomicBool = AtomicBool::new(false);
 
-/// Ends all diagnoses of this process after their current runs. The diagnoses then have no results.
+/// Ends all diagnoses of this process after their current runs.
 pub fn cancel() {
     CANCELLED.store(true, Ordering::Relaxed);
 }
@@ -49,8 +49,7 @@ fn shown(spec: &RunSpec) -> BTreeSet<(Kind, Cause)> {
     judge(&history).violations.iter().map(|one| (one.kind, one.cause)).collect()
 }
 
-/// Cache of the violations in runs of one seed, lock and set of families. The key consists of the
-/// plan and the numbers of processes and cycles.
+/// Cache of the violations in runs that differ only in their plan, processes and cycles.
 #[derive(Default)]
 pub struct Memory {
     shown: RefCell<BTreeMap<String, BTreeSet<(Kind, Cause)>>>,

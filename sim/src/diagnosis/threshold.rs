@@ -85,7 +85,7 @@ fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
 
 /// Returns the first temporary server crash in the plan, a downtime that shows the violation, and
 /// the next longer downtime, which does not. Returns `None` if the plan has no such crash, if a
-/// downtime two leases longer also shows the violation, or if the cause is not a short absence.
+/// downtime longer by two ttls also shows the violation, or if the cause is not a short absence.
 fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i64, i64)> {
     let early = target.cause.measure() == Some(Measure::Absence);
     let spec = &minimal.spec;
@@ -106,7 +106,6 @@ fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i6
         target.is_shown_by(&with_plan(spec, &plan))
     };
     let down = i64::try_from(down.as_micros()).ok()?;
-    // Even under clock faults, each lease ends within twice its ttl.
     let steps_max = i64::try_from(spec.scenario.ttl.0.as_micros()).ok()? * 2 / step;
     if !early || shown(down + steps_max * step) {
         return None;

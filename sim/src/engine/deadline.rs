@@ -1,5 +1,4 @@
-//! A deadline in real time for the runs of a thread. Runs that miss the deadline end with
-//! `EngineError::OutOfTime`.
+//! Ends the runs of a thread with `EngineError::OutOfTime` soon after a deadline in real time.
 
 use super::EngineError;
 use std::cell::Cell;

@@ -1,5 +1,4 @@
-//! Removes temporary files that killed processes left. A live process keeps its file locked, so an
-//! unlocked file is a leftover.
+//! Removes temporary files that killed processes left. A live process keeps its file locked.
 
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{DirEntry, File};
@@ -14,7 +13,7 @@ pub(crate) fn claim(file: &File) -> io::Result<bool> {
         // Another process found the file before this process locked it, and is about to remove the
         // file.
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
-        // On a file system without locks, no process removes temporary files.
+        // On a file system without locks, `clear` removes nothing.
         Err(_) => Ok(true),
         Ok(()) => Ok(file.metadata()?.nlink() > 0),
     }

@@ -90,10 +90,9 @@ pub(crate) struct RealSetup<'r> {
     pub(crate) lock: &'r str,
 }
 
-/// etcd needs up to 3 s to elect a leader.
 const WARM_UP: Micros = Micros::from_secs(5);
 
-/// A Redis primary waits 5 s (`repl-diskless-sync-delay`) before it sends a snapshot.
+/// From Redis 7, a primary waits 5 s (`repl-diskless-sync-delay`) before it sends a snapshot.
 const REPLICATED_WARM_UP: Micros = Micros::from_secs(8);
 
 pub(crate) fn warm_up(topology: Topology) -> Micros {

@@ -2,8 +2,7 @@
 //!
 //! `READ operation acquisition token` returns the value, and `WRITE operation acquisition token
 //! value based-on` returns `OK`. A token of `-` means no token. Both commands return the error
-//! `STALE` for a rejected token. Kleppmann's rule (2016) rejects every token below the highest one
-//! seen.
+//! `STALE` if the rule checks the token and a higher token has been seen (Kleppmann 2016).
 
 mod programs;
 

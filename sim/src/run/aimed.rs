@@ -1,5 +1,5 @@
-//! Moves about half of a plan's incidents to commands and phases of processes. For each part of the
-//! early fault window, a scout locates these places ([`places`]).
+//! Moves about half of the movable incidents to commands and phases of processes. For each part of
+//! the early fault window, a scout locates these places ([`places`]).
 
 use super::places::places;
 use super::recording::Recording;
@@ -17,8 +17,7 @@ const SCOUTS_MAX: usize = 4;
 
 const EARLY: Micros = Micros::from_secs(30);
 
-/// Returns the plan with the aimed incidents moved. An incident that fits nowhere keeps its time,
-/// or is dropped if it would then collide. If a scout fails, the run itself reports the error.
+/// An incident that fits nowhere keeps its time, or is dropped if it would then collide.
 pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting) -> FaultPlan {
     let mut rng = spec.seed.stream(Stream::Aim);
     let (to_move, mut others): (Vec<_>, Vec<_>) =
@@ -69,7 +68,7 @@ fn never(end: SimTime) -> TimedFault {
 fn scout(spec: &RunSpec, incidents: &[DrawnIncident], part: Window) -> Vec<Place> {
     let mut scenario = (*spec.scenario).clone();
     scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(part.end_us.0)));
-    // The scout uses simulated servers, because a plan must not depend on real servers.
+    // A plan must not depend on `--servers`.
     scenario.binaries.clear();
     let mut plan = of(incidents);
     plan.faults.push(never(part.end_us));

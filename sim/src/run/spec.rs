@@ -11,8 +11,7 @@ use std::rc::Rc;
 pub struct RunSpec {
     pub seed: Seed,
     pub client: &'static Definition,
-    /// Families from which the seed drew the plan. The choice of servers also depends on the
-    /// families.
+    /// Families of the plan's faults. The choice of servers also depends on the families.
     pub families: Families,
     /// Scenario with the lengths that the seed drew.
     pub scenario: Rc<Scenario>,

@@ -1,6 +1,6 @@
 //! Shortens the fault window of a program that ends before the first fault. Runs with the same
 //! lock, topology and scenario share a scout without faults, which measures the end. If the first
-//! fault is not much later than that end, a second scout measures the end with the seed of the run.
+//! fault is a little later than that end, a second scout measures the end with the seed of the run.
 
 use super::recording::Recording;
 use super::spec::RunSpec;

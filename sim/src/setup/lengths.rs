@@ -1,7 +1,6 @@
 //! Draws the lengths of leases, critical sections and waits that the user did not set.
 //!
-//! A constant length hides behaviour that another length would show (Groce, Zhang, Eide, Chen and
-//! Regehr, "Swarm Testing", ISSTA 2012).
+//! Like swarm testing (Groce, Zhang, Eide, Chen and Regehr, ISSTA 2012), this varies the runs.
 
 pub use crate::setup::scenario::length::Length;
 use crate::setup::scenario::{Hold, Scenario};

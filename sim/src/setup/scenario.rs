@@ -1,4 +1,4 @@
-//! The inputs of a run other than its seed, lock and faults.
+//! The settings of a run.
 
 pub(crate) mod binaries;
 mod calls;
@@ -49,8 +49,8 @@ use rand_chacha::ChaCha8Rng;
 use std::num::NonZeroU16;
 
 impl Scenario {
-    /// Converts the table of a scenario file. A missing key gets its built-in value, whereas a
-    /// report without `strategy` or `nesting` is from a version that had no such key.
+    /// Converts the table of a scenario file. Unlike in a report, a missing `strategy` or `nesting`
+    /// has its built-in value.
     pub fn of_table(mut table: toml::Table) -> Result<Scenario, toml::de::Error> {
         table.entry("strategy").or_insert_with(|| Strategy::default().name().into());
         table.entry("nesting").or_insert_with(|| Nesting::default().name().into());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct JobsArgument {
-    /// Number of threads, 1 to 1024 [default: one per core].
+    /// Number of threads, 1 to 1024 [default: one per available core].
     #[arg(
         long,
         value_name = "J",
@@ -52,8 +52,8 @@ impl QuietArgument {
 pub(crate) struct ProjectArguments {
     /// TOML file with options. Options on the command line override it [default: fencepost.toml].
     ///
-    /// The default is the fencepost.toml in the current folder or, without one, in the nearest
-    /// parent folder that has one. See docs/project-file.md.
+    /// By default, fencepost searches the current folder and its parent folders, up to the root of
+    /// the repository. See docs/project-file.md.
     #[arg(long, value_name = "FILE", help_heading = "Project")]
     pub(crate) config: Option<PathBuf>,
     /// Also apply the options in the table [profile.NAME] of the TOML file.

@@ -6,7 +6,6 @@ use crate::studies::explore::{Grain, Rule};
 use clap::Args;
 use std::path::PathBuf;
 
-/// `boundary` tests a single lock, so these texts replace the help of the repeatable options.
 const LOCK: &str = "Lua file of the lock to test, instead of --client (see docs/lock-in-lua.md)";
 
 const PROGRAM: &str =
@@ -54,11 +53,10 @@ pub(crate) struct BoundaryArguments {
     #[arg(long, value_name = "A..B")]
     pub(crate) between: Option<String>,
     /// Precision of the search, in the unit of --between [default: 1/256 of the range, but at least
-    /// 1ms].
+    /// 1ms or 1 part per million].
     #[arg(long, value_name = "D")]
     pub(crate) step: Option<String>,
-    /// Number of equal parts into which the search first divides the range. Then it bisects one of
-    /// these parts.
+    /// Number of equal parts into which the search divides the range before it bisects one of them.
     #[arg(
         long,
         value_name = "N",
@@ -70,7 +68,7 @@ pub(crate) struct BoundaryArguments {
     #[arg(long, value_name = "K")]
     pub(crate) kind: Option<String>,
     /// Seeds to run at each value: A..B, excluding B [default: 0..200; for programs and real
-    /// servers, as many seeds as fit in 400 runs].
+    /// servers, as many seeds as fit in 400 runs, but at least one].
     #[arg(long, value_name = "A..B", value_parser = seed_range)]
     pub(crate) seeds: Option<(u64, u64)>,
     #[command(flatten)]
@@ -89,10 +87,10 @@ pub(crate) struct ExportArguments {
     /// JSON report of a run that has a violation.
     #[arg(value_name = "REPORT")]
     pub(crate) file: PathBuf,
-    /// Form of the export: `script` for shell and Python scripts, which need only redis-server.
+    /// Form of the export: `script` for scripts that need only a shell, Python and redis-server.
     #[arg(long = "as", value_name = "F")]
     pub(crate) form: String,
-    /// Id of the violation [default: the first violation that a script can reproduce].
+    /// Id of the violation [default: the first one of a kind that a script can reproduce].
     #[arg(long, value_name = "ID")]
     pub(crate) violation: Option<String>,
     /// Folder to create for the scripts.
@@ -108,11 +106,11 @@ pub(crate) struct MatrixArguments {
     /// JSON file of a sweep or a matrix from which to read the results, instead of running seeds.
     #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
     pub(crate) from: Option<PathBuf>,
-    /// JSON file of a published matrix. `matrix` prints each significant difference on stderr. The
-    /// exit status is 1 if there is a significant difference, and 0 otherwise.
+    /// JSON file of a published matrix. `matrix` prints each outdated or missing cell on stderr.
+    /// The exit status is 1 if there is such a cell, and 0 otherwise.
     #[arg(long, value_name = "FILE")]
     pub(crate) check: Option<PathBuf>,
-    /// Locks to test [default: all, or none with --lock or --program].
+    /// Locks to test [default: all, or none with --lock or --program but without --coordinator].
     #[arg(long, value_name = "C[,C]", value_delimiter = ',')]
     pub(crate) client: Option<Vec<String>>,
     /// Coordinator of the locks and programs to test (see `fencepost list coordinators`) [default:
@@ -222,8 +220,8 @@ pub(crate) struct ExploreArguments {
         value_parser = clap::value_parser!(u8).range(0..=2),
     )]
     pub(crate) delays: u8,
-    /// Maximum duration of a fault or a message delay, and maximum size of a clock step [default:
-    /// 1.5 times the ttl; with failover, at least the time until another server takes over].
+    /// Maximum fault duration, added latency and clock step [default: 1.5 times the ttl; with
+    /// failover, at least the time until another server takes over].
     #[arg(long, value_name = "D")]
     pub(crate) longest: Option<Span>,
     /// Fault durations to try in each interval between two timers: fine (two durations) or coarse
@@ -241,9 +239,9 @@ pub(crate) struct ExploreArguments {
     /// Seed for random values that are not enumerated, such as owner names.
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
-    /// Divide the plans into N shards and run only shard M (1 <= M <= N). `fencepost merge` turns
-    /// the results of all shards into a certificate. By default, M and N come from the same
-    /// environment variables as for `sweep`.
+    /// Divide the plans into N shards and run only shard M (1 <= M <= N). `fencepost merge` merges
+    /// the results of the shards. By default, M and N come from the same environment variables as
+    /// for `sweep`.
     #[arg(long, value_name = "M/N", value_parser = shard, conflicts_with_all = ["check", "diff"])]
     pub(crate) shard: Option<(u32, u32)>,
     /// Checkpoint file to write, for --resume and `fencepost merge`.
@@ -311,7 +309,7 @@ pub(crate) struct RealityArguments {
     /// such as redis=/opt/redis-server.
     #[arg(long, value_name = "S", default_value = "real")]
     pub(crate) servers: Vec<String>,
-    /// Also replay the plan of every gallery page.
+    /// Also replay the plans of all gallery pages whose coordinator has real servers.
     #[arg(long)]
     pub(crate) gallery: bool,
     /// Gallery pages, such as split-brain. `reality` replays the plan of each page, and prints the

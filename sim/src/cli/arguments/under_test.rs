@@ -19,8 +19,8 @@ pub(crate) struct ServersArguments {
     /// Servers to run: fake, real or NAME=PATH.
     ///
     /// `fake` simulates the servers, `real` runs the installed servers, and NAME=PATH runs another
-    /// binary, such as redis=/opt/redis-server. If the locks use several coordinators, repeat the
-    /// option. See docs/real-servers.md.
+    /// binary, such as redis=/opt/redis-server. Repeat the option for several binaries. See
+    /// docs/real-servers.md.
     #[arg(long, value_name = "S", default_value = "fake")]
     pub(crate) servers: Vec<String>,
 }

@@ -58,7 +58,6 @@ fn scenario_of(arguments: &ExploreArguments) -> Result<Scenario, Failure> {
         Some(_) => given.set.iter().cloned().chain(masters).collect(),
     };
     let scenario = scenario(&ScenarioArguments { set, ..given.clone() })?;
-    // `explore` draws no plans, so the strategy has no effect.
     Ok(Scenario { strategy: Strategy::Uniform, ..scenario })
 }
 

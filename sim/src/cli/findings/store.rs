@@ -1,4 +1,4 @@
-//! The file of the findings store. Only one process may change the file at a time.
+//! The file of the findings store.
 
 use super::super::output::read_file;
 use crate::cli::Failure;

@@ -41,8 +41,8 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// The other servers remove a silent server after a ttl, and the new grantor waits for another ttl.
-/// A process asks each server in turn for its coordinator.
+/// The other servers remove a silent server after a ttl, and the new grantor waits up to another
+/// ttl for silent members. A process asks each server in turn for its coordinator.
 fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     let (ttl, asks) = (scenario.ttl.0, u64::from(ensemble::count(topology)) + 1);
     Micros(ttl.0 * 3 + scenario.calls.command_timeout.0.0 * asks)

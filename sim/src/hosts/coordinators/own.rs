@@ -10,7 +10,7 @@ pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::Own,
     about: "your own server (--server)",
     port: 0,
-    // fencepost does not know which of these servers leads, nor which command clears them.
+    // fencepost does not know which server leads, nor which command clears a server.
     not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     tick: Micros::ZERO,
@@ -34,8 +34,7 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(Vec::new())
 }
 
-/// Allows for Consul, which keeps a lock for up to two leases, and then applies a lock-delay of 15
-/// s.
+/// Allows for Consul, which by default keeps a lock for up to two ttls and a lock-delay of 15 s.
 fn recovery(scenario: &Scenario, _: Topology) -> Micros {
     scenario.ttl.0 + Micros::from_secs(20)
 }

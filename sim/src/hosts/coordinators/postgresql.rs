@@ -103,8 +103,8 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(servers.into_iter().map(|server| address(server, PORT)).collect())
 }
 
-/// The server detects a deadlock after 1 s (`deadlock_timeout`). A standby detects a lost
-/// connection within 10 s, and may take 5 s to reconnect.
+/// The server detects a deadlock after 1 s (`deadlock_timeout`). A standby sends a status every
+/// 10 s, which shows that a connection is lost, and may take 5 s to reconnect.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Standby { .. } => Micros::from_secs(1 + 10 + 5),

@@ -25,8 +25,7 @@ use std::time::Duration;
 
 const JUDGE: &str = "judge";
 const JUDGE_PORT: u16 = 9001;
-/// Length of the pieces into which the work of a critical section is divided. Pauses take effect
-/// only between two pieces.
+/// Maximum length of a piece of work in a critical section. Pauses take effect between two pieces.
 const WORK_PIECE_US: u64 = 10_000;
 
 /// Folders in which programs usually create temporary files and shared memory.

@@ -16,8 +16,7 @@ enum Doing {
     Call,
 }
 
-/// One execution of a program, from the start of its host to a crash of the host or the end of the
-/// program.
+/// One execution of a program or a server, until it ends or its host crashes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Life {
     pub node: Node,
@@ -131,7 +130,6 @@ impl Life {
         Some(error.chars().take(LETTERS_MAX).collect())
     }
 
-    /// Returns the time at which a thread died of an uncaught error, if its process continued.
     fn died_at(&self) -> Option<SimTime> {
         let lives_on = matches!(self.ending, None | Some((_, Ending::Exited(0))));
         let lines = self.lines();
@@ -148,8 +146,7 @@ impl Life {
         errors.find(dies).map(|line| line.time_us).filter(|_| lives_on)
     }
 
-    /// Returns what the process was doing at `time`, or `None` if the process starts or ends an
-    /// operation later.
+    /// Returns what the process was doing at `time`, or `None` if it reports something later.
     fn doing_at(&self, time: SimTime, events: &[Event]) -> Option<Doing> {
         let mut calls: BTreeMap<u64, &Action> = BTreeMap::new();
         let mut doing = Doing::Nothing;

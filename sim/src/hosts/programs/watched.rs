@@ -122,8 +122,7 @@ fn key_of(name: &str, pattern: &str) -> String {
     }
 }
 
-/// Returns up to five keys that processes extended at least twice, or none if a watched key is one
-/// of them. A single extension may be part of a grant.
+/// Ignores keys that were extended only once, because that extension may be part of a grant.
 fn renewed(events: &[Event], watched: &str, coordinator: Coordinator) -> Vec<String> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for event in events {
@@ -173,8 +172,8 @@ fn choose(events: &[Event], stated: &str, coordinator: Coordinator) -> Watched {
 }
 
 /// Sets the owner of each successful acquire: the value of the process's last grant during the
-/// acquire, or else of its last extension, or else, if fencepost knows all keys, a text that names
-/// the process.
+/// acquire, or else of its last extension, or else, on Redis if `others` is empty, a text that
+/// names the process.
 fn name_owners(events: &mut [Event], watched: &Watched, coordinator: Coordinator) {
     let mut asked: BTreeMap<u64, usize> = BTreeMap::new();
     let mut about: BTreeMap<Node, String> = BTreeMap::new();

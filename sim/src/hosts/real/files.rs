@@ -35,8 +35,7 @@ impl Files {
         self.folder.as_ref().map(TempDir::path)
     }
 
-    /// Marks every file as synced, because a real kernel would have synced files from before the
-    /// run.
+    /// Marks every file as synced, because in reality the warm-up would have been long ago.
     pub(super) fn run_begins(&self) {
         if self.has_begun.replace(true) {
             return;

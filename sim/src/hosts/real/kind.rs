@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
-/// Servers report their folder to clients, so its path must be the same in every run.
+/// Servers may report their folder to clients, so its path must be the same in every run.
 pub(super) const FOLDER: &str = "/proc/self/cwd";
 pub(super) const FIRST_PROCESS: u32 = 101;
 pub(super) const NOBODY: u32 = 65_534;
@@ -58,7 +58,7 @@ pub(super) struct Part {
     pub(super) torn: Option<ChaCha8Rng>,
     pub(super) ttl: Micros,
     pub(super) has_log: bool,
-    /// `true` if syncs may fail in this run, and the scenario sets a persistence other than `none`.
+    /// `true` if syncs fail in this run, and the scenario sets a persistence other than `none`.
     pub(super) disk_fails: bool,
     pub(super) min_replicas: u16,
 }

@@ -111,7 +111,7 @@ impl MemcachedConsole {
     }
 
     /// Parses a line such as `ME a exp=-9 la=0 cas=3 fetch=no cls=1 size=63`. The sign of `exp`
-    /// differs between versions, and -1 means one second left or no expiry.
+    /// differs between versions, and -1 means no expiry or, in some versions, one second left.
     fn item(&self, line: &str) -> Option<Key> {
         let mut words = line.strip_prefix("ME ")?.split(' ');
         let name = Bytes::copy_from_slice(words.next()?.as_bytes());
@@ -204,7 +204,7 @@ impl Console for MemcachedConsole {
         matches!(action, OperatorAction::FlushAll | OperatorAction::Evict)
     }
 
-    /// Deletes items to evict them, because no command makes memcached evict items.
+    /// Evicts items by deleting them.
     fn operate(&mut self, action: OperatorAction) -> (Vec<ConsoleRequest>, Trigger) {
         let (question, typed, change) = match action {
             OperatorAction::Evict => {

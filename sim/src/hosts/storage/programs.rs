@@ -3,7 +3,8 @@
 //! guarded.
 //!
 //! A request belongs to the latest acquisition that the process or the named holder has reported. A
-//! holder computes a write from the value that it last read or wrote, even before the acquisition.
+//! write is based on the value that the holder last read, or wrote after a read, even before the
+//! acquisition, or else on the current value.
 
 use super::{Request, Storage, answer, error};
 use crate::hosts::programs::resp::{answer_handshake, name, number, take_pair, words};

@@ -61,9 +61,9 @@ keys {
         |ttl| *ttl >= Span::millis(1) => "at least 1ms, because servers count expiries in \
                                           milliseconds";
     /// Length of a critical section: a range from which each length is drawn log-uniformly, or
-    /// `until-validity` for the validity that the lock reports.
+    /// `until-validity` for the validity that the lock reports, or the ttl if it reports none.
     hold: Hold = Hold::Drawn(SpanRange::new(Span::millis(10), Span::secs(8)));
-    /// Kind of critical section, which decides whether a pause of the process delays its end.
+    /// Kind of critical section, which decides how a pause of the process delays its end.
     #[serde(skip_serializing_if = "Section::is_wait")]
     section: Section = Section::Wait;
     /// Critical sections that take a re-entrant lock a second time; all critical sections if a
@@ -162,8 +162,7 @@ group servers: Servers {
     /// Number of servers of ZooKeeper, etcd or GemFire.
     #[serde(skip_serializing_if = "is_three")]
     ensemble: u16 = 3, |count| (1..=31).contains(count) => "1 to 31";
-    /// Chubby's lock-delay after a holder fails. By default, locks request a lock-delay of one
-    /// minute.
+    /// Lock-delay that Chubby's locks with a lock-delay request; one minute by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     lock_delay: Option<Span> = None,
         |delay| delay.is_none_or(|delay| delay <= Span::secs(60)) => "up to 60s, Chubby's maximum";
@@ -245,7 +244,7 @@ keys {
     /// Lua locks that can be the lock under test.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     scripts: Vec<LockScript> = Vec::new();
-    /// The mistake that is planted to test the tests.
+    /// Mistake that mutation testing plants.
     #[serde(skip)]
     mutant: Option<Mutant> = None;
     /// `true` if replay commands need `--no-config`, because a project file would add options.

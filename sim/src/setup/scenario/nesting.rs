@@ -3,8 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Critical sections in which a process acquires and releases a re-entrant lock a second time,
-/// halfway through. In most libraries the nested acquire renews the lease, so overly long critical
-/// sections go unnoticed.
+/// halfway through. A nested acquire that renews the lease hides overly long critical sections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[derive(Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
@@ -19,7 +18,6 @@ pub enum Nesting {
 }
 
 impl Nesting {
-    /// In reports without this key, all critical sections are nested.
     pub(super) fn unsaid() -> Nesting {
         Nesting::Always
     }

@@ -10,7 +10,7 @@ use std::path::Path;
 
 const TAKEN: [&str; 3] = ["judge", "localhost", "storage"];
 
-/// A user-supplied server. The first is named `server-1`, the second `server-2`, and so on.
+/// A user-supplied server. Histories name the first `server-1`, the second `server-2`, and so on.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct OwnServer {
@@ -18,7 +18,7 @@ pub struct OwnServer {
     pub name: String,
     /// Port to which clients connect.
     pub port: u16,
-    /// Server's program and its arguments. Arguments that name files are absolute paths.
+    /// Server's program and its arguments, with absolute paths of files.
     pub command: Vec<String>,
     /// SHA-256, in hex, of each file that the command names, from the time of the report.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

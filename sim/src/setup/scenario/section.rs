@@ -2,13 +2,13 @@ use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Kind of critical section, which decides whether a pause of the process delays its end.
+/// Kind of critical section, which decides how a pause of the process delays its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[derive(Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Section {
-    /// The process waits in the critical section, for example for another system. The critical
-    /// section ends on time even if the process is paused.
+    /// The process waits in the critical section, for example for another system. A pause of the
+    /// process delays the end only if the pause outlasts the wait.
     #[default]
     Wait,
     /// The process works in the critical section. A pause of the process delays the end by the

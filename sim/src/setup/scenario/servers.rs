@@ -10,7 +10,7 @@ pub enum Persistence {
     None,
     /// The latest snapshot survives.
     Rdb,
-    /// All writes survive a crash, and all but those of the last second survive a power loss.
+    /// All writes survive a crash. Those of about the last second may not survive a power loss.
     AofEverysec,
     /// All acknowledged writes survive.
     AofAlways,

@@ -6,10 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standby {
-    /// The standby receives a commit some time after the commit is acknowledged.
+    /// A commit may be acknowledged before the standby receives it.
     Asynchronous,
-    /// The standby receives a commit before the commit is acknowledged
-    /// (`synchronous_standby_names`).
+    /// A commit is acknowledged after the standby receives it (`synchronous_standby_names`).
     Synchronous,
 }
 

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 pub enum Strategy {
     /// Each fault family draws the times of its faults, mostly uniformly.
     Uniform,
-    /// About half of the faults begin at times that their families draw. The others begin at
-    /// commands and in phases of the protocol. All phases are equally likely.
+    /// About half of the faults that can move begin at commands and in phases of the protocol. The
+    /// others begin at times that their families draw.
     #[default]
     Aimed,
     /// Each fault family draws the times of its faults. A message's latency is not drawn. The
@@ -27,7 +27,6 @@ impl Strategy {
         }
     }
 
-    /// Reports without this key have uniform faults.
     pub(super) fn unsaid() -> Strategy {
         Strategy::Uniform
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum Switches {
     /// The client listens for `+switch-master` and leaves the old primary immediately, as Redis's
-    /// guidelines for clients recommend (documentation, "Sentinel client spec").
+    /// guidelines for clients suggest (documentation, "Sentinel client spec").
     #[default]
     Heard,
     /// The client stays with the old primary until its connection ends, as redis-py does.

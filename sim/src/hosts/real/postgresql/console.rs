@@ -60,8 +60,8 @@ impl PostgresqlConsole {
         }
     }
 
-    /// Returns the query. Its columns are subject, owner, address of the session, and start and end
-    /// of the lock in microseconds since the Unix epoch.
+    /// The columns are subject, owner, address of the session, start and end. Times are in
+    /// microseconds since the Unix epoch.
     fn question(&self) -> String {
         let lock = format!("'{}'", self.lock.replace('\'', "''"));
         let advisory = number(&self.lock);
@@ -147,7 +147,7 @@ impl PostgresqlConsole {
         Reading { keys, role: Role::Member { leads: !self.is_standby } }
     }
 
-    /// A release does not delete ShedLock's row, but sets the row's end to an earlier time or to the
+    /// A release does not delete ShedLock's row, but sets its end to an earlier time, or to the
     /// current time.
     fn is_taken(&mut self, at: Option<i64>, until: Option<i64>, now_us: Option<i64>) -> bool {
         let (Some(at_us), Some(until_us)) = (at, until) else { return false };
