@@ -18,6 +18,9 @@ use std::path::Path;
 pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     let options = Options::read(&arguments.common, Engine::Turmoil, options::format)?;
     let expectations = expect::of_cells(arguments.common.expect.as_deref(), &options.cells)?;
+    if let Some(folder) = &arguments.common.out {
+        make_folder(folder)?;
+    }
     let scenario = options.shared_scenario();
     let minimising = Minimising::default();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -42,13 +45,13 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     }
     minimising.finish();
     let report = report(Seed(arguments.seed), options.engine, &options.scenario, runs);
-    if let Some(folder) = &arguments.common.out {
-        write_violations(folder, &report)?;
-    }
     let mut text = Vec::new();
     let page = page(arguments.verbose.detail());
     options.format.write_run_in(page, &report, &mut text).map_err(Failure::Output)?;
     print(&String::from_utf8_lossy(&text))?;
+    if let Some(folder) = &arguments.common.out {
+        write_violations(folder, &report)?;
+    }
     if expectations.is_none() {
         return Ok(Outcome::of_runs(&report.runs));
     }
@@ -114,7 +117,6 @@ fn record(spec: &RunSpec, engine: Engine, recording: Recording) -> Result<RunOut
 
 pub(crate) fn write_violations(folder: &Path, report: &Report) -> Result<(), Failure> {
     for run in report.runs.iter().filter(|run| !run.violations.is_empty()) {
-        make_folder(folder)?;
         for violation in &run.violations {
             let mut only: RunReport = run.clone();
             only.violations.retain(|other| other.violation.id == violation.violation.id);

@@ -17,6 +17,7 @@ const RETRY: &str = "Delay between two attempts to acquire the lock [default: 2s
 
 const HOLD: &str = "Duration of a critical section, or `until-validity`: the validity that the \
                     lock reports, or the ttl if it reports none [default: 4s]";
+
 const CYCLES: &str = "Number of lock cycles (acquire, hold, release) of each process [default: 1]";
 
 #[derive(Args, Debug)]
