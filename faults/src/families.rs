@@ -21,10 +21,7 @@ pub enum UnknownFamily {
         "fault '{name}' in '{text}' cannot be combined: expected '{name}' alone, or a combination \
          without '{name}'"
     )]
-    NotAlone {
-        name: &'static str,
-        text: String,
-    },
+    NotAlone { name: &'static str, text: String },
 }
 
 impl Families {

@@ -82,11 +82,7 @@ pub(super) enum Step {
 
 pub(super) enum Reply {
     Values(Vec<LuaValue>),
-    Failed {
-        message: String,
-        is_unknown: bool,
-        code: Option<String>,
-    },
+    Failed { message: String, is_unknown: bool, code: Option<String> },
     Raised(Pinned),
     Misused(String),
 }

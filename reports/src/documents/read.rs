@@ -21,10 +21,7 @@ pub enum ReadError {
     #[error("not JSON: {0}")]
     NotJson(String),
     #[error("the JSON is truncated: it ends at line {line}, column {column}")]
-    CutShort {
-        line: usize,
-        column: usize,
-    },
+    CutShort { line: usize, column: usize },
     #[error("format {found}: expected {expected}")]
     WrongFormat {
         /// The field `format` as JSON, or `absent`.

@@ -19,13 +19,12 @@ pub(crate) fn merge_explorations(
             "--expect applies only to sweeps, but these files are explorations: remove --expect",
         ));
     }
-    let read =
-        arguments.files.iter().zip(texts).map(|(path, text)| {
-            read_unfinished(text).map_err(|error| match read_report(text) {
-                Ok(_) => Failure::content(path, COUNTEREXAMPLE),
-                Err(_) => Failure::content(path, error),
-            })
-        });
+    let read = arguments.files.iter().zip(texts).map(|(path, text)| {
+        read_unfinished(text).map_err(|error| match read_report(text) {
+            Ok(_) => Failure::content(path, COUNTEREXAMPLE),
+            Err(_) => Failure::content(path, error),
+        })
+    });
     let partials = read.collect::<Result<Vec<_>, _>>()?;
     let merged = merge(&partials, gaps);
     let merged = merged.map_err(|(place, why)| Failure::content(&arguments.files[place], why))?;
