@@ -147,7 +147,8 @@ impl Notify {
         Notify::default()
     }
 
-    /// Wakes the first waiter in the queue or, if there is none, the next waiter.
+    /// Wakes the first waiter in the queue. If the queue is empty, keeps the notification for the
+    /// next task that waits.
     pub fn notify_one(&self) {
         let mut waiters = self.inner.borrow_mut();
         match waiters.queue.pop_front() {

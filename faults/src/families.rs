@@ -33,7 +33,8 @@ impl Families {
         self.chosen().any(|family| matches!(family.drawing(), Drawing::Swarm))
     }
 
-    /// Adds a family. Ignores `none`, and replaces `none` with any other family.
+    /// Adds a family. Adding `none` to other families has no effect. Adding another family to
+    /// `none` replaces it.
     #[must_use]
     pub fn with(mut self, family: Family) -> Families {
         self.chosen.push(family);

@@ -57,7 +57,8 @@ impl FaultPlan {
         self
     }
 
-    /// Returns the latest end of a fault. A fault that never ends counts with its start.
+    /// Returns the time at which the last fault ends. For a fault that never ends, its start counts
+    /// as its end.
     pub fn ends_at(&self) -> SimTime {
         self.faults
             .iter()

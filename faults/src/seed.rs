@@ -26,7 +26,7 @@ pub enum Stream {
     Jitter(Node),
     /// Owner values of locks. The threads of a process share the stream.
     Owner(Node),
-    /// Random choices of a server, such as run ids and election delays.
+    /// Random values that a server draws, such as run ids and election delays.
     Server(Node),
     Clock(Node),
     /// Latency in one direction of a link.

@@ -14,6 +14,7 @@ pub use minimal::{Minimal, SEARCH_RUNS_MAX, minimise};
 pub use remedy::{Extent, OTHER_SEEDS_FROM, Rates, SafeguardTrials};
 pub use safeguard::{SAFEGUARDS, Safeguard};
 pub use target::{Memory, Target, cancel};
+pub use threshold::cause_beyond;
 
 use crate::engine::Engine;
 use crate::run::RunSpec;

@@ -169,7 +169,8 @@ impl ShedLock {
             });
             match self.execute(self.statements.unlock, &values).await {
                 Ok(true) => return Release::Released,
-                // The library ignores an UPDATE that changed no row.
+                // The library does not check whether the UPDATE changed a row; the history records
+                // `NotHeld`.
                 Ok(false) => return Release::NotHeld,
                 Err(Failure::Refused(refusal)) => last = refusal.message,
                 Err(error) => return Release::Unknown(error.to_string()),

@@ -5,9 +5,10 @@
 //!
 //! - An operation waits for a connection, at most for the connection timeout. Curator retries the
 //!   operation up to three times, for example after a connection loss (`callWithRetry`).
-//! - The state is SUSPENDED when the connection is lost, and LOST when the session has ended. A
-//!   session that has been SUSPENDED for its whole timeout counts as expired **without asking a
-//!   server** (`checkSessionExpiration`), although its nodes may live on at the servers.
+//! - The state is SUSPENDED when the connection is lost, and LOST when the session has ended. If
+//!   the connection stays SUSPENDED for the session timeout, Curator treats the session as expired
+//!   **without asking a server** (`checkSessionExpiration`), although its nodes may still exist on
+//!   the servers.
 //! - Curator measures this time and the locks' waits with the wall clock (`currentTimeMillis`).
 //!
 //! The connection timeout is a quarter of the session's, as in Curator's defaults. The retry policy

@@ -42,7 +42,7 @@ struct Target {
     id: TableId,
     definition: Rc<Definition>,
     now: Instant,
-    /// Longest wait for a row lock, in microseconds. `None` skips locked rows without a wait.
+    /// Longest wait for a row lock, in microseconds. `None` skips locked rows (SKIP LOCKED).
     patience: Option<i128>,
 }
 

@@ -22,9 +22,9 @@ const FIRST_SESSION: SessionId = 3;
 pub struct Config {
     pub clients_max: usize,
     pub seed: u64,
-    /// Prefix of the lock names that the server reports to the judge; `None` reports none. A name
-    /// is that of a user lock, or of an exclusively locked row: `table/key`, or only the key if the
-    /// table is named `locks`.
+    /// Prefix of the lock names that the server reports to the judge; `None` reports none. A user
+    /// lock has its own name. An exclusively locked row has the name `table/key`, or only the key
+    /// if the table is named `locks`.
     pub watch: Option<String>,
     pub schema: String,
 }

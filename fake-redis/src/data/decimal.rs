@@ -5,7 +5,7 @@
 const DECIMALS: usize = 17;
 const DIGITS_MAX: usize = 37;
 
-/// The number times 10^17.
+/// A decimal number, stored as the number times 10^17.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Decimal(i128);
 

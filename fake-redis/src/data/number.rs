@@ -60,7 +60,8 @@ pub(crate) fn c_string(text: &[u8]) -> &[u8] {
     text.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
-/// Parses a double without leading spaces, NaN, overflow or underflow (`getDoubleFromObject`).
+/// Parses a double. Refuses leading spaces, NaN, overflow and underflow, as `getDoubleFromObject`
+/// does.
 pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     let value = whole_double(text)?;
     let is_in_range = if value == 0.0 {

@@ -1,4 +1,5 @@
-//! Lends the running server to Lua's native functions, which outlive the borrow of one call.
+//! Lends the current script run to Lua's native functions, which are `'static` and so cannot borrow
+//! it.
 //!
 //! This module has the crate's only unsafe code.
 

@@ -29,8 +29,8 @@ const STAGES: [Stage; 6] = [
     Stage::Unheard,
 ];
 
-/// Returns the possible start times inside `window`: one for each stage of the command in which the
-/// fault can occur, or the first and the last of an interval.
+/// Returns the possible start times inside `window`. For a command: one for each of its stages in
+/// which the fault can occur. For a quiet stretch: the first and the last time.
 pub(super) fn instants(
     fault: &Fault,
     place: &Place,

@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};
 
-/// An administrative command of an operator that can affect locks.
+/// An operator's administrative command that can affect locks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Display, IntoStaticStr, VariantArray, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

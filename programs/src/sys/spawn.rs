@@ -91,7 +91,8 @@ unsafe fn become_program(
 }
 
 unsafe fn prepare_descriptors() {
-    // SAFETY: the calls affect only descriptors of the child, and all pointers are live.
+    // SAFETY: the calls affect only the child's descriptors and resource limits, and all pointers
+    // are live.
     unsafe {
         let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY);
         libc::dup2(null, 0);

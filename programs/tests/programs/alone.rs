@@ -1,4 +1,5 @@
-//! Runs a group on its own. When all threads wait, time jumps to the next event.
+//! Runs a program's group without the simulator. When all threads wait, time jumps to the next
+//! event.
 
 pub(crate) mod server;
 

@@ -1,4 +1,4 @@
-//! Reads published documents, such as reports and sweeps.
+//! Reads documents in fencepost's published formats, such as reports and sweeps.
 
 mod event_line;
 

@@ -33,7 +33,7 @@ pub struct Reality {
     pub version: u32,
     /// Name and version of the program that wrote the document.
     pub tool: Tool,
-    /// Real servers, by name of the coordinator.
+    /// Real servers, by coordinator name.
     pub servers: BTreeMap<String, RealServer>,
     /// Results, one row for each violation.
     pub rows: Vec<Row>,
@@ -69,8 +69,8 @@ pub struct Row {
     pub faults: u64,
     /// Result with the real servers.
     pub real: Outcome,
-    /// Events of the minimal plan on both kinds of servers. A row with the same violation has
-    /// timelines only if `--page` named its page.
+    /// Events of the minimal plan on both kinds of servers. If the real servers show the same
+    /// violation, the row has timelines only if `--page` named its page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timelines: Option<Timelines>,
 }

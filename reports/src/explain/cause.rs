@@ -169,7 +169,7 @@ causes! {
     SessionExpired = session_expired,
     /// A server that lagged behind told a process that it holds the lock.
     StaleRead = stale_read,
-    /// No process knows of a node in the queue.
+    /// The queue contains a node that no process knows of.
     OrphanNode = orphan_node,
     /// No watch notified a waiting process.
     LostWatch = lost_watch,

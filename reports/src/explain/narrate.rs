@@ -41,13 +41,16 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
         }
         What::Ok { value: Some(value), .. } => format!("has read {value}"),
         What::Ok { .. } => "succeeds".to_owned(),
-        What::Fail { reason, .. } => format!("fails: {reason}"),
-        What::Info { reason, .. } => format!("does not know the outcome ({})", obstacle(reason)),
+        What::Fail { operation, reason } => match action_of(history, *operation) {
+            Some(Action::Acquire) => format!("does not get the lock: {reason}"),
+            _ => format!("fails: {reason}"),
+        },
+        What::Info { operation, reason } => {
+            let call = action_of(history, *operation).map_or("call", noun);
+            format!("does not know the outcome of its {call} ({})", obstacle(reason))
+        }
         What::GivenUp { operation, how } => {
-            let what = match action_of(history, *operation) {
-                Some(Action::Release) => "release",
-                _ => "acquire",
-            };
+            let what = action_of(history, *operation).map_or("acquire", noun);
             let granted = granting(history, event, *operation)
                 .map_or(String::new(), |server| format!(", which {server} has granted"));
             match how {
@@ -213,9 +216,12 @@ fn role_change_text(turn: Turn, about: Option<Node>) -> String {
         }
         Turn::SubjectivelyDown => format!("considers {other} down"),
         Turn::SubjectivelyUp => format!("considers {other} up again"),
-        Turn::ObjectivelyDown => format!("knows that enough Sentinels consider {other} down"),
+        Turn::ObjectivelyDown => format!(
+            "considers {other} objectively down (a quorum of \
+                                          Sentinels agrees)"
+        ),
         Turn::ObjectivelyUp => {
-            format!("no longer knows of enough Sentinels that consider {other} down")
+            format!("no longer considers {other} objectively down")
         }
         Turn::Names => format!("now names {other} as the primary"),
         Turn::InFlight => format!("is down while its message to {other} is still in transit"),
@@ -238,6 +244,17 @@ fn depth(history: &History, event: &Event) -> usize {
         What::Lost => 0,
         _ => depth,
     })
+}
+
+fn noun(action: &Action) -> &'static str {
+    match action {
+        Action::Acquire => "acquire",
+        Action::Release => "release",
+        Action::Extend => "extension",
+        Action::Check => "check",
+        Action::Read { .. } => "read",
+        Action::Write { .. } => "write",
+    }
 }
 
 fn invoked(action: &Action) -> String {

@@ -364,7 +364,8 @@ impl<'h> Timeline<'h> {
     }
 }
 
-/// Returns `true` if both values name the same owner. A lock that counts has values `owner=count`.
+/// Returns `true` if both values name the same owner. The value of a re-entrant lock is
+/// `owner=count`.
 pub(crate) fn is_one_owner(one: &str, other: &str) -> bool {
     // Most owners differ in the first byte, so this test avoids most comparisons.
     let may_be_same =

@@ -136,7 +136,8 @@ pub struct Availability {
     pub servers: u16,
     /// Number of servers that must run for the requirement to apply.
     pub needed: u16,
-    /// `true` if only time before healing without active faults or failing syncs counts.
+    /// `true` if the requirement applies only before healing, and only while no fault is active and
+    /// no syncs fail.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub between_faults: bool,
 }

@@ -42,8 +42,8 @@ pub struct ProgramReport {
 /// Hashes and versions of the code that the programs of a run executed.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Ran {
-    /// SHA-256, in hex and by path, of the executed files and of the files outside the system's
-    /// folders that were read as code.
+    /// SHA-256 in hex of each executed file, and of each file that was read as code outside the
+    /// system folders; the key is the path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
     /// Versions of the interpreters and packages that report one, by name.

@@ -198,7 +198,7 @@ pub struct MinimalRun {
     pub processes: u16,
     /// Number of cycles of each process. A cycle is an acquire, a critical section and a release.
     pub cycles: u32,
-    /// Processes involved in the violation of the minimal run, the earlier holder first. Other
+    /// Processes involved in the violation in the minimal run, the earlier holder first. Other
     /// processes may be involved in the original run. Empty in reports of older versions.
     #[serde(default)]
     pub involved: Vec<Node>,

@@ -160,7 +160,7 @@ fn no_fault_in_calls(timeline: &Timeline<'_>) -> Option<String> {
             header.fault
         )),
         false if timeline.faults.is_empty() => Some(format!(
-            "the run ended before a '{}' fault began; use a longer run (--cycles, --max-time) or \
+            "the run ended before any '{}' fault began; use a longer run (--cycles, --max-time) or \
              another seed",
             header.fault
         )),

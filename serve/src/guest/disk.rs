@@ -38,7 +38,7 @@ impl SharedDisk {
         SharedDisk(Arc::new(Mutex::new(kept)))
     }
 
-    /// Returns the files as an orderly shutdown would leave them.
+    /// Returns the files with all written data, synced or not.
     pub fn image(&self) -> DiskImage {
         self.kept().disk.image()
     }

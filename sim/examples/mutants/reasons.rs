@@ -64,7 +64,8 @@ const REASONS: &[Reason] = &[
     Reason {
         operators: &["grant-read-as-refusal"],
         locks: &["reentrant-by-value"],
-        why: "it next reads the value that it has just set, so it re-enters",
+        why: "the client next reads its own value from the key, and so enters as if it were \
+              re-entering",
     },
     Reason {
         operators: &["carried-out-twice"],
@@ -93,8 +94,8 @@ const REASONS: &[Reason] = &[
     Reason {
         operators: &["exists-wrong-node"],
         locks: &["zookeeper-semaphore"],
-        why: "the node that it watches does not exist, so a waiter checks the queue again \
-              immediately and polls instead of waiting for a watch event",
+        why: "the waiter watches a node that does not exist, so it polls the queue instead of \
+              waiting for a watch event",
     },
 ];
 

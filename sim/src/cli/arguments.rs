@@ -338,7 +338,7 @@ pub(crate) struct ScenarioArguments {
     /// Virtual time after which a run stops [default: 30m].
     #[arg(long, value_name = "D", hide_short_help = true)]
     pub(crate) max_time: Option<Span>,
-    /// Data of a Redis server that survives a restart [default: none].
+    /// Data that survives a restart of a Redis server [default: none].
     #[arg(long, value_name = "P", hide_short_help = true)]
     pub(crate) persistence: Option<Persistence>,
     /// Report a lock that stays free for longer than D while a process waits for it and enough
@@ -346,7 +346,7 @@ pub(crate) struct ScenarioArguments {
     /// longer than the ttl and applies only while no fault is active.
     #[arg(long, value_name = "D", num_args = 0..=1, hide_short_help = true)]
     pub(crate) availability: Option<Option<Span>>,
-    /// Work that a critical section does [default: register].
+    /// Work that a process does in its critical section [default: register].
     #[arg(long, value_name = "W", value_parser = choice::<Workload>(), hide_short_help = true)]
     pub(crate) workload: Option<Workload>,
     /// How the storage checks fencing tokens [default: fenced].

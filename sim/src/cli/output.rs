@@ -29,7 +29,8 @@ pub(crate) fn page(detail: Detail) -> Page {
     Page::of_width(columns, detail)
 }
 
-/// Creates the `--out` folder. `sweep` does so before its runs, so that a wrong path fails early.
+/// Creates the `--out` folder. Commands call this before their runs, so that a wrong path fails
+/// early.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| {
         let folder = folder.display();

@@ -81,8 +81,8 @@ impl<'c> Called<'c> {
         let found = named.or_else(Found::search);
         match (found, self.text("profile")) {
             (None, Some(name)) => Err(Failure::wrong(format!(
-                "--profile '{name}': expected a file {} in the current folder or a parent folder, \
-                 or --config FILE",
+                "--profile '{name}': expected {} in the current folder or a parent folder, or \
+                 --config FILE",
                 found::NAME
             ))),
             (found, _) => Ok(found),

@@ -118,9 +118,9 @@ fn refuse_foreign(arguments: &ServeArguments, coordinator: Coordinator) -> Resul
     ];
     let is_foreign = |entry: &(_, bool, &[Coordinator])| entry.1 && !entry.2.contains(&coordinator);
     let Some((flag, _, owners)) = given.into_iter().find(is_foreign) else { return Ok(()) };
-    let owners = owners.iter().map(|owner| owner.name()).collect::<Vec<_>>().join(" or ");
+    let owners = owners.iter().map(|owner| owner.name()).collect::<Vec<_>>().join(", ");
     Err(Failure::wrong(format!(
-        "{flag} works only with {owners}: expected --coordinator {owners}, or {} without {flag}",
+        "{flag} does not work with --coordinator {}: expected one of {owners}",
         coordinator.name()
     )))
 }

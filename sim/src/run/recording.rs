@@ -27,7 +27,7 @@ pub struct RunOutcome {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recording {
     History,
-    /// The history, and the transit times and ends of messages with content.
+    /// The history, and for each data message its sender, its receiver and its transit time.
     Commands,
     Wire,
     Bytes,

@@ -12,8 +12,8 @@ pub enum InvalidRun {
     )]
     UnknownNode { fault: u32, node: Node, valid: String },
     #[error(
-        "fault {fault} of the plan reaches beyond 100 days: expected times and lengths of at most \
-         100 days"
+        "fault {fault} of the plan has effects beyond day 100: expected a fault whose effects end \
+         within 100 days"
     )]
     Beyond { fault: u32 },
     #[error(

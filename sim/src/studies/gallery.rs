@@ -14,7 +14,7 @@ mod steps;
 mod zookeeper;
 
 use crate::Engine;
-use crate::diagnosis::{Minimal, Target, minimise};
+use crate::diagnosis::{Minimal, Target, cause_beyond, minimise};
 use crate::run::RunSpec;
 use crate::run::parallel::in_parallel;
 use crate::run::verdicts::Findings;
@@ -100,7 +100,7 @@ fn page_of(exhibit: &'static Exhibit) -> Result<String, GalleryError> {
         seen: format!("`{}` {} (seed {})", exhibit.client, under(exhibit), exhibit.seed),
         replay,
         workload: workload(&minimal),
-        margins: margins(&minimal),
+        margins: margins(&minimal, target),
         remedy: exhibit.remedy,
         tried: exhibit.fixed.as_ref().map(|fixed| tried(exhibit, fixed)).transpose()?,
         source: exhibit.source,
@@ -151,7 +151,7 @@ fn workload(minimal: &Minimal) -> String {
     format!("{processes}, {}{each}.", counted(u64::from(scenario.cycles), "cycle"))
 }
 
-fn margins(minimal: &Minimal) -> Vec<String> {
+fn margins(minimal: &Minimal, target: Target) -> Vec<String> {
     let margin = |found: &fencepost_faults::shrink::Boundary| {
         let not_enough = found.not_enough?;
         let show = |value: i64| match found.magnitude {
@@ -159,14 +159,13 @@ fn margins(minimal: &Minimal) -> Vec<String> {
             _ => format!("{}{}", if value < 0 { "-" } else { "" }, Micros(value.unsigned_abs())),
         };
         let is_less = not_enough.unsigned_abs() < found.enough.unsigned_abs();
-        Some(format!(
-            "Fault {}: a {} of {} is enough; {} is {}.",
-            found.fault,
-            found.magnitude.in_words(),
-            show(found.enough),
-            show(not_enough),
-            if is_less { "not" } else { "too much" }
-        ))
+        let beyond = match (cause_beyond(minimal, target, found), show(not_enough)) {
+            (Some(cause), value) => format!("with {value}, the cause is `{cause}`"),
+            (None, value) if is_less => format!("{value} is not"),
+            (None, value) => format!("{value} is too much"),
+        };
+        let (magnitude, enough) = (found.magnitude.in_words(), show(found.enough));
+        Some(format!("Fault {}: a {magnitude} of {enough} is enough; {beyond}.", found.fault))
     };
     minimal.boundaries.iter().filter_map(margin).collect()
 }

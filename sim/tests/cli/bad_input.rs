@@ -124,11 +124,11 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
     );
     refuses(
         &["serve", "--coordinator", "postgresql", "--nodes", "2"],
-        &["--nodes", "redis or memcached", "postgresql"],
+        &["--nodes", "redis, memcached", "postgresql"],
     );
     refuses(
         &["serve", "--coordinator", "memcached", "--dir", "x"],
-        &["--dir", "redis or zookeeper or postgresql or mysql or etcd or chubby", "memcached"],
+        &["--dir", "redis, zookeeper, postgresql, mysql, etcd, chubby", "memcached"],
     );
     refuses(
         &["--coordinator", "zookeeper", "--client", "redlock"],
@@ -150,7 +150,7 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
     refuses(&["--set", "unsynced-writes=half"], &["half", "lost", "torn"]);
     refuses(
         &["serve", "--coordinator", "chubby", "--nodes", "2"],
-        &["--nodes", "redis or memcached", "chubby"],
+        &["--nodes", "redis, memcached", "chubby"],
     );
     refuses(
         &["--coordinator", "gemfire", "--client", "chubby"],
@@ -158,7 +158,7 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
     );
     refuses(
         &["serve", "--coordinator", "gemfire", "--dir", "x"],
-        &["--dir", "redis or zookeeper", "gemfire"],
+        &["--dir", "redis, zookeeper", "gemfire"],
     );
     refuses(
         &["serve", "--coordinator", "gemfire", "--servers", "4"],
@@ -207,15 +207,15 @@ fn what_another_coordinator_serves_with_is_refused() {
         refuses(&zookeeper(["--servers", count]), &[count, "expected 1, 3 or 5"]);
     }
     refuses(&["serve", "--servers", "3"], &["--servers", "zookeeper", "redis"]);
-    refuses(&zookeeper(["--nodes", "3"]), &["--nodes", "redis or memcached", "zookeeper"]);
+    refuses(&zookeeper(["--nodes", "3"]), &["--nodes", "redis, memcached", "zookeeper"]);
     refuses(&zookeeper(["--requirepass", "secret"]), &["--requirepass", "redis", "zookeeper"]);
-    refuses(&zookeeper(["--maxmemory", "9"]), &["--maxmemory", "redis or memcached"]);
+    refuses(&zookeeper(["--maxmemory", "9"]), &["--maxmemory", "expected one of redis, memcached"]);
     refuses(&zookeeper(["--max-clients", "0"]), &["--max-clients", "from 1 to 1000000"]);
     let ports = ["serve", "--coordinator", "zookeeper", "--servers", "5", "--port", "65533"];
     refuses(&ports, &["65535", "smaller port"]);
     refuses(
         &["serve", "--coordinator", "memcached", "--dir", "here"],
-        &["--dir works only with redis or zookeeper", "memcached"],
+        &["--dir does not work with --coordinator memcached: expected one of redis, zookeeper"],
     );
 }
 
@@ -367,7 +367,7 @@ fn reports_that_are_none_are_refused() {
         (newer.to_string(), "version 3"),
         (other.to_string(), "fencepost.recipe"),
         (stranger.to_string(), "client-99"),
-        (late.to_string(), "reaches beyond 100 days"),
+        (late.to_string(), "has effects beyond day 100"),
         (threaded.to_string(), "threads '2'"),
     ];
     for (content, says) in cases {

@@ -344,7 +344,7 @@ fn a_test_owns_the_clock_of_a_redis_and_its_faults() {
     let answer = fencepost(&["serve", "--clock", "manual", "--coordinator", "etcd"]);
     assert_eq!(answer.status, 2);
     assert!(
-        answer.stderr.starts_with("error: --clock manual works only with redis"),
+        answer.stderr.starts_with("error: --clock manual does not work with"),
         "{}",
         answer.stderr
     );

@@ -1,8 +1,10 @@
 use crate::answer::fencepost;
 
 fn attempts(screen: &str) -> Vec<&str> {
-    let is_attempt =
-        |line: &&str| line.contains(" wants the lock") || line.ends_with(" fails: held by another");
+    let is_attempt = |line: &&str| {
+        line.contains(" wants the lock")
+            || line.ends_with(" does not get the lock: held by another")
+    };
     screen.lines().filter(is_attempt).collect()
 }
 

@@ -81,8 +81,8 @@ impl Value {
         }
     }
 
-    /// Fits a text to its type. Pads a `char(n)`, and drops excess spaces and, in a cast, all
-    /// excess characters.
+    /// Fits a text value to the length of the given type. Pads a `char(n)`, and drops excess spaces
+    /// and, in a cast, all excess characters.
     pub(crate) fn fitted(self, kind: Type, is_cast: bool) -> Outcome<Value> {
         let (length, pads) = match kind {
             Type::Varchar(Some(length)) => (length as usize, false),

@@ -2,7 +2,8 @@
 
 use crate::script::host::{Arguments, Native, Result, native};
 
-/// 2^52 + 2^51. Adding this number puts a double's rounded value modulo 2^32 in its low bits.
+/// 2^52 + 2^51. Adding this number to a double leaves the rounded value, modulo 2^32, in the low 32
+/// bits of the sum.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
 pub(super) const FUNCTIONS: [(&str, Native); 12] = [

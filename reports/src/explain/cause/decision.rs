@@ -250,7 +250,7 @@ table! {
         SessionExpired: "the holder's session ended",
             When(|case| case.is_gone(SessionLoss::WithSession));
     }
-    // Removals of the lock come first, then losses by a server, then early ends of leases and
+    // Removals of the lock come first, then locks that a server lost, then early ends of leases and
     // replaced locks.
     EarlyLoss {
         StaleTakeover: "another process removed the lock while acquiring it",

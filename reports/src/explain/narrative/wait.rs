@@ -10,7 +10,7 @@ use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Ti
 use crate::record::history::{Action, Change, Turn, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
-/// Time after a fault of a server during which a call may still fail because of it.
+/// How long after a server fault a call may still fail because of the fault.
 const RECONNECT: Micros = Micros::from_secs(1);
 
 impl Story<'_, '_> {

@@ -194,7 +194,7 @@ impl Waiting<'_, '_> {
                 SectionEnd::Crash => "had crashed",
                 _ => "had left it",
             };
-            format!(" {}, the last to be in its own, {ended} at {left}.", last.process)
+            format!(" The last process in a critical section, {}, {ended} at {left}.", last.process)
         });
         let what = match duration >= bound {
             true => format!(
@@ -338,14 +338,16 @@ mod tests {
     #[test]
     fn names_the_last_holder_if_it_had_left_before() {
         let what = |story: Story| stuck(story.probe_acquires(11).probe_fails(112))[0].what.clone();
-        let left = " client-1, the last to be in its own, had left it at 3ms.";
+        let left = " The last process in a critical section, client-1, had left it at 3ms.";
         assert!(what(healed()).ends_with(left), "{}", what(healed()));
         let later = Story::new().progress_bound(100).takes(1, 1, "a").healed(10).releases(11, 1);
         assert!(!what(later.clone()).contains("the last"), "{}", what(later));
         let dead = Story::new().ttl(1).progress_bound(100).takes(1, 1, "a").crashes(3, 1);
         let dead = what(dead.expires(4, "a").healed(10));
         assert!(
-            dead.ends_with(" client-1, the last to be in its own, had crashed at 3ms."),
+            dead.ends_with(
+                " The last process in a critical section, client-1, had crashed at 3ms."
+            ),
             "{dead}"
         );
     }

@@ -118,7 +118,7 @@ pub struct Fingerprint {
     /// Further runs that show the anomaly, the smallest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Kept>,
-    /// Smallest run's violation with its minimal plan; absent if the plan was not minimized.
+    /// Violation in the smallest run, with its minimal plan; absent if the plan was not minimized.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Box<ViolationReport>>,
     /// State of the anomaly in the findings file; absent without `--findings`.

@@ -47,7 +47,8 @@ pub struct Comparison {
 /// One of the two compared locks or sweeps.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
-    /// Name of the lock or file, as on the command line; `this sweep` for a sweep with a baseline.
+    /// Name of the lock or file, as on the command line; `this sweep` for the new sweep in a
+    /// comparison with a baseline.
     pub name: String,
     /// Name and version of the program that wrote the sweep.
     pub tool: Tool,
@@ -199,7 +200,7 @@ fn some_of(cells: &[Cell]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") + more }
 }
 
-/// Scenario key that lists the lengths that the user explicitly set to built-in values.
+/// Scenario key that lists the durations that the user explicitly set to their defaults.
 const NOTE: &str = "keeps";
 
 fn settings(a: &Value, b: &Value) -> Vec<Setting> {

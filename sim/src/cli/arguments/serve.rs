@@ -60,7 +60,7 @@ pub(crate) struct ServeArguments {
     /// Time without a reply after which a Sentinel considers a server down.
     #[arg(long, value_name = "D", default_value = "30s")]
     pub(crate) down_after: Span,
-    /// Data of a redis server that survives a restart. With `--clock real` and without --fault,
+    /// Data that survives a restart of a Redis server. With `--clock real` and without --fault,
     /// every value except `none` requires --dir.
     #[arg(long, value_name = "P", default_value = "none")]
     pub(crate) persistence: Persistence,
@@ -87,7 +87,7 @@ pub(crate) struct ServeArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct PlayArguments {
-    /// Fault family, or several joined by `+`, of a fault plan to play in real time.
+    /// Play a fault plan of this family in real time. Join several families with `+`.
     ///
     /// --seed selects the plan. `serve` injects its faults into the servers, and reports each fault
     /// on stderr. See docs/commanded-redis.md#play-a-plan.

@@ -193,7 +193,7 @@ pub(crate) struct CompareArguments {
     mut_arg("processes", |arg| arg.help(PROCESSES)),
     mut_arg("cycles", |arg| arg.help(CYCLES)),
     mut_arg("hold", |arg| arg.help(HOLD).long_help(HOLD)),
-    mut_arg("retry", |arg| arg.help(RETRY)),
+    mut_arg("retry", |arg| arg.help(RETRY).value_name("D")),
     mut_arg("strategy", |arg| arg.hide(true)),
 )]
 pub(crate) struct ExploreArguments {
@@ -241,8 +241,9 @@ pub(crate) struct ExploreArguments {
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
     /// Divide the plans into N shards and run only shard M (1 <= M <= N). `fencepost merge` merges
-    /// the results of the shards. By default, M and N come from the same environment variables as
-    /// for `sweep`.
+    /// the results of the shards. By default, M and N are read from JOB_COMPLETION_INDEX and
+    /// JOB_COMPLETIONS, from SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, or from CI_NODE_INDEX
+    /// and CI_NODE_TOTAL, if these variables are set.
     #[arg(long, value_name = "M/N", value_parser = shard, conflicts_with_all = ["check", "diff"])]
     pub(crate) shard: Option<(u32, u32)>,
     /// Checkpoint file to write, for --resume and `fencepost merge`.

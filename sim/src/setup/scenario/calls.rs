@@ -10,7 +10,7 @@ pub enum Calls {
     /// The application waits for the result of every call.
     #[default]
     None,
-    /// The application gives up acquires.
+    /// The application abandons pending acquires.
     Acquire,
     /// The application gives up releases.
     Release,

@@ -21,9 +21,10 @@ pub(super) const EXHIBITS: &[Exhibit] = &[Exhibit {
     seed: 1,
     kind: Kind::LostUpdate,
     cause: Cause::ConnectionLost,
-    remedy: "Write the guarded data on the connection that holds the lock, so that the write fails \
-             together with the lock. Checking IS_USED_LOCK just before the write only narrows the \
-             gap. A lock stored in a table row survives a restart, but it has a ttl.",
+    remedy: "Write the guarded data over the connection that holds the lock, so that the write \
+             fails if the lock is lost. Checking IS_USED_LOCK just before the write only narrows \
+             the gap. A lock stored in a table row survives a restart, but it needs a ttl, and so \
+             can expire while its holder is still working.",
     fixed: Some(Fixed { client: "shedlock-db-time", settings: &[], kind: Kind::LostUpdate }),
     source: "MySQL 8.0 reference manual, *Locking Functions*.",
 }];

@@ -69,9 +69,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::LostUpdate,
         cause: Cause::ConnectionLost,
-        remedy: "Write the guarded data on the connection that holds the lock, so that the write \
-                 fails together with the lock. A lock stored in a table row survives a restart, but \
-                 it has a ttl.",
+        remedy: "Write the guarded data over the connection that holds the lock, so that the write \
+                 fails if the lock is lost. A lock stored in a table row survives a restart, but \
+                 it needs a ttl, and so can expire while its holder is still working.",
         fixed: Some(Fixed { client: "shedlock-db-time", settings: &[], kind: Kind::LostUpdate }),
         source: "PostgreSQL 15 documentation, *Advisory Locks*.",
     },

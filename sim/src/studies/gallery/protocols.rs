@@ -19,6 +19,15 @@ const GETSET: [&str; 5] = [
     "Release: `DEL key`.",
 ];
 
+const CHECKING_FIRST: [&str; 5] = [
+    FENCING[0],
+    FENCING[1],
+    "The storage compares the token of each request with the highest token so far, and rejects a \
+     lower one. It performs a write in a later, separate step.",
+    FENCING[3],
+    FENCING[4],
+];
+
 pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "held-forever",
@@ -47,7 +56,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "Storage that checks first and writes later",
         question: "The storage checks every token. Is that enough if the check and the write are \
          two steps?",
-        protocol: FENCING,
+        protocol: CHECKING_FIRST,
         client: "fencing",
         fault: "none",
         settings: &[("storage", "check-then-write"), ("processes", "6"), ("hold", "10s..10.050s")],

@@ -358,8 +358,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 94,
         kind: Kind::LostUpdate,
         cause: Cause::HolderPause,
-        remedy: "Send the token with reads too, and let them raise the highest token that the \
-                 storage has seen.",
+        remedy: "Let the storage check the tokens of reads too, so that a read also raises the \
+                 highest token that the storage has seen.",
         fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::LostUpdate }),
         source: KLEPPMANN,
     },

@@ -2,7 +2,8 @@ use super::exhibit::{Exhibit, Fixed, KLEPPMANN};
 use fencepost_reports::{Cause, Kind};
 
 const MUTEX: [&str; 5] = [
-    "Create an ephemeral sequential node below the lock. It lives as long as the session.",
+    "Create an ephemeral sequential node below the node of the lock. It lives as long as the \
+     session.",
     "The process whose node has the lowest number has the lock. Every other process waits until \
      the node before its own is deleted.",
     "Read the guarded value, work on it, write it back.",
@@ -10,7 +11,8 @@ const MUTEX: [&str; 5] = [
     "If a session is silent for longer than its timeout, the servers end it and delete its nodes.",
 ];
 const FENCED: [&str; 5] = [
-    "Create an ephemeral sequential node below the lock. It lives as long as the session.",
+    "Create an ephemeral sequential node below the node of the lock. It lives as long as the \
+     session.",
     "The process whose node has the lowest number has the lock. Its czxid, the id of the \
      change that created it, is the token.",
     "Every request to the storage carries the token.",
@@ -18,7 +20,8 @@ const FENCED: [&str; 5] = [
     "Release: delete the process's own node.",
 ];
 const RECIPE: [&str; 5] = [
-    "Create an ephemeral sequential node below the lock. It lives as long as the session.",
+    "Create an ephemeral sequential node below the node of the lock. It lives as long as the \
+     session.",
     "The process whose node has the lowest number has the lock. Every other process waits until \
      the node before its own is deleted.",
     "Release: delete the process's own node.",
@@ -26,7 +29,8 @@ const RECIPE: [&str; 5] = [
     "If the reply to a create is lost, the client creates another node.",
 ];
 const WATCHING: [&str; 5] = [
-    "Create an ephemeral sequential node below the lock. It lives as long as the session.",
+    "Create an ephemeral sequential node below the node of the lock. It lives as long as the \
+     session.",
     "The process whose node has the lowest number has the lock. Every other process sets a \
      watch on the node before its own.",
     "The server keeps the watch, reports once that the node was deleted, and drops the watch.",
@@ -50,7 +54,7 @@ const READING: [&str; 5] = [
     MUTEX[4],
 ];
 const LOOKING: [&str; 5] = [
-    "Create an ephemeral sequential node below the lock, with a GUID in its name.",
+    "Create an ephemeral sequential node below the node of the lock, with a GUID in its name.",
     "If the reply is lost, look for a node with that GUID and use it.",
     MUTEX[1],
     "A client that has been without a server for its session timeout assumes that the session has \
@@ -60,8 +64,8 @@ const LOOKING: [&str; 5] = [
 
 const SLOW_AND_ALONE: &[(&str, &str)] =
     &[("ensemble", "1"), ("cycles", "60"), ("hold", "10ms..100ms"), ("latency", "20ms..100ms")];
-/// Downtimes are longer than the session. The retry delay is that of the example in Curator's
-/// documentation.
+/// Downtimes are longer than the session timeout. The retry delay is that of the example in
+/// Curator's documentation.
 const AWAY: &[(&str, &str)] =
     &[("ensemble", "1"), ("ttl", "4s"), ("retry", "1s..1s"), ("restart-delay", "6s..10s")];
 /// The anomaly needs a lost reply followed by a partition, which aimed faults rarely produce.
@@ -170,9 +174,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::Overlap,
         cause: Cause::SessionExpired,
-        remedy: "A restarted server restarts the timeouts of all sessions. A client that lets the \
-                 servers decide when its session ends (kazoo, the plain Java client) still has its \
-                 session then. Fencing tokens prevent the harm.",
+        remedy: "A restarted server restarts the timeouts of all sessions. Use a client that lets \
+                 the servers decide when its session ends (kazoo, the plain Java client): its \
+                 session survives such a gap. Fencing tokens prevent the harm.",
         fixed: Some(Fixed { client: "kazoo-lock", settings: AWAY, kind: Kind::Overlap }),
         source: "Curator, `ConnectionStateManager.checkSessionExpiration` and \
          `simulatedSessionExpirationPercent`, 5.4.0.",
@@ -206,8 +210,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         kind: Kind::LostUpdate,
         cause: Cause::StaleRead,
         remedy: "Use fencing tokens that the storage checks, such as the czxid of the node. A \
-                 `sync` before the read makes the server catch up first; none of these locks does \
-                 that.",
+                 `sync` before the client reads the queue makes the server catch up first, but no \
+                 ZooKeeper lock in fencepost sends one.",
         fixed: Some(Fixed { client: "curator-fencing", settings: BEHIND, kind: Kind::LostUpdate }),
         source: "ZooKeeper documentation, *Consistency Guarantees*: single system image and \
          timeliness.",

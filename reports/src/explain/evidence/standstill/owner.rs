@@ -177,7 +177,7 @@ pub(super) fn renewed_copy(timeline: &Timeline<'_>, period: Period) -> Option<St
     copies.any(is_renewed).then_some(Standstill::OwnerRenews)
 }
 
-/// Returns whether processes extended the lease often enough to count as renewing it. The grant,
+/// Returns whether one process extended the lease often enough to count as renewing it. The grant,
 /// which also sets a time to live, is not an extension.
 fn is_renewed(timeline: &Timeline<'_>, span: &KeySpan<'_>, Period { from, until }: Period) -> bool {
     let mut renewals: BTreeMap<Node, usize> = BTreeMap::new();

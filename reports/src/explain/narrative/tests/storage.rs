@@ -46,7 +46,10 @@ fn a_long_wait_for_the_storage_is_two_steps() {
     };
     let long = steps(5_000);
     assert!(long.contains("client-1 sends a read to the storage."), "{long}");
-    assert!(long.contains("client-1 does not know the outcome (no answer in time)."), "{long}");
+    assert!(
+        long.contains("client-1 does not know the outcome of its write (no answer in time)."),
+        "{long}"
+    );
     assert!(!steps(100).contains("sends a read"), "{}", steps(100));
 }
 
@@ -80,7 +83,10 @@ fn a_late_write_whose_process_gave_up_waiting_says_so() {
     let story = Story::new().takes(1, 1, "a").expires(11, "a").takes(12, 2, "b");
     let story = story.reads(13, 2, 0).late_write(900, 1, 10, 0, 1);
     let told = steps(Kind::StaleWrite, story.releases(5_000, 1).releases(5_001, 2)).join(" ");
-    assert!(told.contains("client-1 does not know the outcome (no answer in time)."), "{told}");
+    assert!(
+        told.contains("client-1 does not know the outcome of its write (no answer in time)."),
+        "{told}"
+    );
 }
 
 #[test]

@@ -38,7 +38,7 @@ impl Unknown {
     fn seeds(self, all: u64) -> String {
         match self {
             Unknown::Always(some) if some > 0 => {
-                format!("{all} other seeds ({some} of them unknown)")
+                format!("{all} other seeds ({some} with an unknown verdict)")
             }
             _ => format!("{all} other seeds"),
         }
@@ -46,7 +46,7 @@ impl Unknown {
 
     fn count(self, count: u64, unknown: u64) -> String {
         match (self, unknown) {
-            (Unknown::Varies, 1..) => format!("{count} ({unknown} unknown)"),
+            (Unknown::Varies, 1..) => format!("{count} (plus {unknown} unknown)"),
             _ => count.to_string(),
         }
     }
@@ -67,12 +67,14 @@ fn on_other_seeds(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> S
     let mut text = format!("Of {seeds}, {}.", listed(&shares, "and"));
     let alike = of_effect(lead, Effect::Unclear).into_iter().map(|one| {
         let there = unknown.count(one.broken_with, one.unknown_with);
-        format!("{there} with {}", quoted(one))
+        format!("{} ({there})", quoted(one))
     });
     let alike: Vec<String> = alike.collect();
-    if !alike.is_empty() {
-        text += &format!(" No significant difference: {}.", listed(&alike, "and"));
-    }
+    text += &match alike.len() {
+        0 => String::new(),
+        1 => format!(" The number with {} does not differ significantly.", alike[0]),
+        _ => format!(" The numbers with {} do not differ significantly.", listed(&alike, "and")),
+    };
     text
 }
 
@@ -129,8 +131,8 @@ pub(crate) fn scaled_faults(lead: &ViolationReport) -> Option<String> {
     };
     let ttl = &lead.remedies.iter().find(is_promised)?.setting;
     Some(format!(
-        "The runs with a lease of {ttl} use the same faults as the runs without it. A run with \
-         --ttl {ttl} can have longer faults."
+        "The runs with a lease of {ttl} use the same faults as the runs without it. With \
+         --ttl {ttl}, fencepost draws another plan, in which many faults last longer."
     ))
 }
 

@@ -84,7 +84,7 @@ pub(crate) fn others_involved(report: &ViolationReport) -> Option<String> {
         node => node.to_string(),
     };
     let names: Vec<String> = set(there).iter().map(name).collect();
-    Some(format!("In this smallest run, the violation involves {}", listed(&names, "and")))
+    Some(format!("In the minimal run, the violation involves {}", listed(&names, "and")))
 }
 
 /// Returns the predicate of a sentence about the violation, as in `still happens`.
@@ -104,8 +104,8 @@ pub(crate) fn size(run: &MinimalRun) -> String {
     let cycles = counted(run.cycles.into(), "cycle", "cycles");
     let size = match run.processes {
         // The second process of such a run is the probe.
-        1 => format!("with {processes}, {cycles} and the probe, which starts after all faults"),
-        _ => format!("with {processes} and {cycles} each"),
+        1 => format!("{processes} with {cycles}, and the probe, which starts after all faults"),
+        _ => format!("{processes} with {cycles} each"),
     };
     if run.complete {
         size
@@ -148,9 +148,10 @@ pub(crate) fn known(expected: &Expected, kind: Kind) -> String {
             format!("the source does not predict {}: {because} ({source})", kind.name())
         }
         false => {
-            let kinds: Vec<&str> = expected.kinds.iter().map(|kind| kind.name()).collect();
-            let (kinds, other) = (kinds.join(", "), kind.name());
-            format!("the source predicts only {kinds}, not {other} ({source})")
+            let kinds: Vec<String> =
+                expected.kinds.iter().map(|kind| kind.name().to_owned()).collect();
+            let (kinds, other) = (listed(&kinds, "and"), kind.name());
+            format!("the source predicts {kinds}, but not {other} ({source})")
         }
     }
 }
@@ -192,7 +193,7 @@ mod tests {
             report.minimal_run.as_mut().unwrap().involved = involved.to_vec();
             others_involved(&report)
         };
-        let text = "In this smallest run, the violation involves client-1 and client-3";
+        let text = "In the minimal run, the violation involves client-1 and client-3";
         assert_eq!(told(&[third, first]).as_deref(), Some(text));
         assert_eq!(told(&[third, second]), None, "the order does not matter");
         assert_eq!(told(&[]), None, "a report of an older version");
@@ -212,7 +213,7 @@ mod tests {
             size(&run(1)),
             "with 1 process, 1 cycle and the probe, which starts after all faults"
         );
-        assert_eq!(size(&run(2)), "with 2 processes and 1 cycle each");
+        assert_eq!(size(&run(2)), "2 processes with 1 cycle each");
     }
 
     #[test]
@@ -234,7 +235,7 @@ mod tests {
         assert_eq!(known(&expected(vec![Kind::Overlap]), Kind::Overlap), "so it is (a paper)");
         assert_eq!(
             known(&expected(vec![Kind::Overlap]), Kind::Stuck),
-            "the source predicts only overlap, not stuck (a paper)"
+            "the source predicts overlap, but not stuck (a paper)"
         );
         assert_eq!(
             known(&expected(vec![]), Kind::Stuck),

@@ -284,7 +284,7 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     });
     let tight = tight.unwrap_or_default();
     let size =
-        lead.minimal_run.as_ref().map_or(String::new(), |run| format!(", {}", rerun::size(run)));
+        lead.minimal_run.as_ref().map_or(String::new(), |run| format!("; {}", rerun::size(run)));
     let no_length =
         plan_text::lasting_effect(plan).map_or(String::new(), |said| format!(". {said}"));
     let others = rerun::others_involved(lead).map_or(String::new(), |said| format!(". {said}"));
