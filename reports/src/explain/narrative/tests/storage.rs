@@ -47,7 +47,7 @@ fn a_long_wait_for_the_storage_is_two_steps() {
     let long = steps(5_000);
     assert!(long.contains("client-1 sends a read to the storage."), "{long}");
     assert!(
-        long.contains("client-1 does not know the outcome of its write (no answer in time)."),
+        long.contains("client-1 does not know the outcome of its read (no answer in time)."),
         "{long}"
     );
     assert!(!steps(100).contains("sends a read"), "{}", steps(100));

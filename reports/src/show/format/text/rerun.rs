@@ -211,7 +211,7 @@ mod tests {
         };
         assert_eq!(
             size(&run(1)),
-            "with 1 process, 1 cycle and the probe, which starts after all faults"
+            "1 process with 1 cycle, and the probe, which starts after all faults"
         );
         assert_eq!(size(&run(2)), "2 processes with 1 cycle each");
     }
