@@ -168,7 +168,7 @@ pub(crate) struct NewArguments {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct RunArguments {
-    /// Seed for all random values, in decimal or hexadecimal, such as 7 or 0x1f.
+    /// Seed for all random values, such as 7 or 0x1f.
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
     #[command(flatten)]
@@ -319,11 +319,11 @@ pub(crate) struct ScenarioArguments {
     /// Lease duration [default: 10s].
     #[arg(long, value_name = "D")]
     pub(crate) ttl: Option<Span>,
-    /// Duration of a critical section, or `until-validity` [default: 10ms..8s; up to 1.5 ttls for a
-    /// lock that renews its lease].
+    /// Duration of a critical section, or `until-validity` [default: 10ms..8s].
     ///
-    /// With `until-validity`, a critical section lasts for the validity that the lock reports, or
-    /// for the ttl if the lock reports none.
+    /// For a lock that renews its lease, the default is at most 1.5 ttls. With `until-validity`, a
+    /// critical section lasts for the validity that the lock reports, or for the ttl if the lock
+    /// reports none.
     #[arg(long, value_name = "A..B")]
     pub(crate) hold: Option<Hold>,
     /// Delay between two attempts to acquire the lock [default: 50ms..200ms].

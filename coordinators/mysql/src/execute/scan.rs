@@ -265,8 +265,7 @@ impl Scan {
             }
             other => other,
         };
-        // As in the real server, a query for one row keeps the row's lock even if the row does not
-        // match.
+        // As in the real server, a query for one row keeps its lock even if the row does not match.
         let keeps = self.only.is_some() && matches!(self.action, Action::Read { .. });
         let is_kept = keeps && values.is_some();
         let is_own = context.store.changer(target.id, &wanted.place) == Some(wanted.by);
