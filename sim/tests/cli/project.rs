@@ -142,7 +142,7 @@ fn a_profile_that_is_nowhere_is_refused() {
     assert!(unknown.contains("unknown profile 'nigth' (did you mean 'night'?)"), "{unknown}");
     assert!(unknown.contains("expected one of night, pull-request"), "{unknown}");
     let without = said(tempfile::tempdir().unwrap().path(), &["--profile", "night"]);
-    assert!(without.contains("expected a file fencepost.toml in the current folder"), "{without}");
+    assert!(without.contains("expected fencepost.toml in the current folder"), "{without}");
     let missing = said(folder.path(), &["sweep", "--config", "missing.toml"]);
     assert!(missing.contains("missing.toml: no such file: expected options in TOML"), "{missing}");
 }
