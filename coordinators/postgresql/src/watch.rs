@@ -71,6 +71,9 @@ pub(crate) struct Watching {
     watch: Watch,
     seen: BTreeMap<Place, Holder>,
     versions: BTreeMap<Place, VersionId>,
+    /// Start of the last lock that was released in each row of [`HeldWhen::Taken`]: a release may
+    /// arrive twice.
+    released: BTreeMap<Place, Option<i64>>,
     is_primary: bool,
 }
 
@@ -112,8 +115,8 @@ fn locker(core: &Core, row: &Version) -> Option<Backend> {
 
 impl Watching {
     pub(crate) fn new(watch: Watch) -> Watching {
-        let (seen, versions) = (BTreeMap::new(), BTreeMap::new());
-        Watching { watch, seen, versions, is_primary: true }
+        let (seen, versions, released) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Watching { watch, seen, versions, released, is_primary: true }
     }
 
     pub(crate) fn boot(&mut self, core: &Core) -> Vec<Output> {
@@ -129,6 +132,9 @@ impl Watching {
                     _ => true,
                 };
                 let place = (form, name);
+                if let Some(released) = holder.as_ref().filter(|holder| !is_held(holder)) {
+                    self.released.insert(place.clone(), released.taken);
+                }
                 if let Some(holder) = holder.filter(is_held) {
                     told.push(self.tap(&place, &holder, KeyChange::Restored, None));
                     self.seen.insert(place.clone(), holder);
@@ -234,9 +240,11 @@ impl Watching {
                 let gone = before.map(|before| self.tap(&place, &before, KeyChange::Removed, by));
                 (gone, None)
             }
+            (None, Some(now)) if self.released.get(&place) == Some(&now.taken) => (None, None),
             (None, Some(now)) => (None, Some(self.report_taken(place, now, KeyChange::Granted))),
             (Some(before), Some(now)) if now.taken.is_some() && now.taken == before.taken => {
                 if now.until < before.until || now.until.is_some_and(|until| until <= clock.0) {
+                    self.released.insert(place.clone(), now.taken);
                     return (Some(self.tap(&place, &before, KeyChange::Removed, by)), None);
                 }
                 (None, Some(self.report_taken(place, now, KeyChange::Extended)))

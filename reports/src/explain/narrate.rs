@@ -216,13 +216,10 @@ fn role_change_text(turn: Turn, about: Option<Node>) -> String {
         }
         Turn::SubjectivelyDown => format!("considers {other} down"),
         Turn::SubjectivelyUp => format!("considers {other} up again"),
-        Turn::ObjectivelyDown => format!(
-            "considers {other} objectively down (a quorum of \
-                                          Sentinels agrees)"
-        ),
-        Turn::ObjectivelyUp => {
-            format!("no longer considers {other} objectively down")
+        Turn::ObjectivelyDown => {
+            format!("considers {other} objectively down (a quorum of Sentinels agrees)")
         }
+        Turn::ObjectivelyUp => format!("no longer considers {other} objectively down"),
         Turn::Names => format!("now names {other} as the primary"),
         Turn::InFlight => format!("is down while its message to {other} is still in transit"),
         Turn::DiskFailed => "stops, because a sync of its disk failed".to_owned(),

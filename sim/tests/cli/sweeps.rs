@@ -112,6 +112,18 @@ fn kept_violations_are_reports_that_replay() {
 }
 
 #[test]
+fn a_kept_report_of_a_run_names_only_its_own_family() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = ["--seed", "15", "--fault", "none,pause", "--client", "single-node"];
+    let more = ["--no-shrink", "--out", "out"];
+    assert_eq!(fencepost_in(folder.path(), &[&asked[..], &more].concat()).status, 1);
+    let files = std::fs::read_dir(folder.path().join("out")).unwrap();
+    let texts = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap());
+    let faults: Vec<_> = texts.map(|text| json(&text)["faults"].clone()).collect();
+    assert!(!faults.is_empty() && faults.iter().all(|one| *one == serde_json::json!(["pause"])));
+}
+
+#[test]
 fn what_is_kept_does_not_depend_on_the_slices() {
     let folder = tempfile::tempdir().unwrap();
     let common = [

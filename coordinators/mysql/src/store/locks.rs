@@ -89,8 +89,8 @@ impl Lock {
 }
 
 impl Wanted {
-    /// Gives a lock on the supremum, other than an insertion, the extent `Both`. The supremum has
-    /// no row of its own.
+    /// Gives a lock on the supremum, other than an insertion, the extent `Both`. The supremum is
+    /// not a row.
     fn normal(mut self) -> Wanted {
         if self.place == Place::End && self.extent != Extent::Insertion {
             self.extent = Extent::Both;

@@ -77,13 +77,23 @@ fn a_row_that_stays_is_given_back_by_an_earlier_end() {
 }
 
 #[test]
-fn a_release_after_the_end_of_the_lease_extends_nothing() {
+fn a_late_or_repeated_release_neither_extends_nor_grants() {
     let mut world = world();
     let a = world.session();
     world.ask(a, "INSERT INTO taken VALUES ('lock', 'a', '2023-11-14 10:00', '2023-11-14 10:10')");
     tap_lines(&mut world);
     world.ask(a, "UPDATE taken SET until = now()");
     assert_eq!(tap_lines(&mut world), one(KeyChange::Removed, "a", Some(a)));
+    world.ask(a, "UPDATE taken SET until = now() + interval '1 second'");
+    assert_eq!(tap_lines(&mut world), [], "a release that arrives twice grants nothing");
+    world.ask(a, "UPDATE taken SET at = now(), until = now() + interval '10 seconds'");
+    assert_eq!(tap_lines(&mut world), one(KeyChange::Granted, "a", Some(a)));
+    world.ask(a, "UPDATE taken SET until = now()");
+    tap_lines(&mut world);
+    world.restart();
+    let a = world.session();
+    world.ask(a, "UPDATE taken SET until = now() + interval '1 second'");
+    assert_eq!(tap_lines(&mut world), [], "nor after a restart");
 }
 
 #[test]

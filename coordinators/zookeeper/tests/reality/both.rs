@@ -22,8 +22,8 @@ impl<E: Ensemble> Client<E> {
         Client { connection, session: Session::read(&frame), xid: 0, seen: 0 }
     }
 
-    /// Returns a client of the same session with other xids. A server may take the commit of a
-    /// request with the same xid for that of its own request (`CommitProcessor`).
+    /// Returns a client of the same session with other xids. If two requests have the same xid, a
+    /// server may confuse their commits (`CommitProcessor`).
     pub(crate) fn twin(&self, connection: E::Connection) -> Client<E> {
         let xid = self.xid + 1_000;
         Client { connection, session: self.session.clone(), xid, seen: self.seen }

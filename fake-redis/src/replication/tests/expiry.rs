@@ -37,6 +37,17 @@ fn a_replica_deletes_an_expired_key_only_when_its_primary_says_so() {
     assert_eq!(changes(world.taps("redis-2"), "k"), [KeyChange::Granted, KeyChange::Removed]);
 }
 
+/// `dbRandomKey` (db.c) gives up after 100 tries and replies with the expired key.
+#[test]
+fn a_replica_may_reply_with_a_random_key_that_has_expired() {
+    let mut world = deployment(1, |_| {});
+    world.step_clock("redis-2", 10_000);
+    world.ask("redis-1", &["SET", "k", "v", "PX", "8000"]);
+    world.run_for(500);
+    assert_eq!(world.ask("redis-2", &["GET", "k"]), BytesFrame::Null, "expired");
+    assert_eq!(world.ask_text("redis-2", &["RANDOMKEY"]), "k");
+}
+
 #[test]
 fn a_promoted_replica_deletes_what_has_expired_by_itself() {
     let mut world = deployment(1, |_| {});
