@@ -130,7 +130,7 @@ pub(crate) fn scaled_faults(lead: &ViolationReport) -> Option<String> {
     let ttl = &lead.remedies.iter().find(is_promised)?.setting;
     Some(format!(
         "The runs with a lease of {ttl} use the same faults as the runs without it. With \
-         --ttl {ttl}, fencepost draws another plan, in which many faults last longer."
+         --ttl {ttl}, fencepost draws another plan, whose faults can last longer."
     ))
 }
 
@@ -270,8 +270,7 @@ mod tests {
                  'chance 1' (23). In this run, a lease of 1 prevents the violation; 'slower 1' \
                  and 'chance 1' do not prevent it; 'wait 1' changes the timing, so this run cannot \
                  show whether it helps. The runs with a lease of 1 use the same faults as the runs \
-                 without it. With --ttl 1, fencepost draws another plan, in which many faults last \
-                 longer."
+                 without it. With --ttl 1, fencepost draws another plan, whose faults can last longer."
             )
         );
     }
