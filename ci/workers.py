@@ -88,6 +88,7 @@ WORKERS = {
     "redisson-3-multi": redisson(3, "multi", *INDEPENDENT),
     "redisson-3-red": redisson(3, "red", *INDEPENDENT),
     "redisson-4": redisson(4, "watchdog"),
+    "redisson-4-lease": redisson(4, "lease"),
     "redisson-4-sentinel": redisson(4, "watchdog", "--deployment", "sentinel"),
     "redisson-4-fenced": redisson(4, "fenced"),
     "redisson-4-fair": redisson(4, "fair"),

@@ -82,7 +82,7 @@ pub fn whole_seconds(span: Duration) -> u64 {
     span.as_secs() + u64::from(span.subsec_nanos() > 0)
 }
 
-fn yes_or_no(reply: Reply) -> Result<bool, CallError> {
+pub(crate) fn yes_or_no(reply: Reply) -> Result<bool, CallError> {
     match reply {
         Reply::Integer(1) => Ok(true),
         Reply::Integer(0) => Ok(false),

@@ -2,6 +2,7 @@
 //! "Correct Implementation with a Single Instance").
 
 use crate::call_error::CallError;
+use crate::commands::yes_or_no;
 use crate::env::{Draw, Env};
 use crate::lock::{Lease, Release, Settings};
 use crate::reply::Reply;
@@ -89,11 +90,7 @@ pub async fn delete_if_owned(
     key: &str,
     owner: &[u8],
 ) -> Result<bool, CallError> {
-    match COMPARE_AND_DELETE.call(session, &[key.as_bytes()], &[owner]).await? {
-        Reply::Integer(1) => Ok(true),
-        Reply::Integer(0) => Ok(false),
-        reply => Err(CallError::unexpected(&reply)),
-    }
+    yes_or_no(COMPARE_AND_DELETE.call(session, &[key.as_bytes()], &[owner]).await?)
 }
 
 pub async fn extend_if_owned(
@@ -102,11 +99,8 @@ pub async fn extend_if_owned(
     owner: &[u8],
     ttl_ms: &str,
 ) -> Result<bool, CallError> {
-    match EXTEND_IF_OWNED.call(session, &[key.as_bytes()], &[owner, ttl_ms.as_bytes()]).await? {
-        Reply::Integer(1) => Ok(true),
-        Reply::Integer(0) => Ok(false),
-        reply => Err(CallError::unexpected(&reply)),
-    }
+    let arguments = [owner, ttl_ms.as_bytes()];
+    yes_or_no(EXTEND_IF_OWNED.call(session, &[key.as_bytes()], &arguments).await?)
 }
 
 /// Deletes the key of an unconfirmed attempt. Returns `true` only if it deleted the key. A missing

@@ -12,12 +12,12 @@
 //! thread has its own connection.
 
 use crate::call_error::CallError;
+use crate::commands::yes_or_no;
 use crate::env::{BoxFuture, Env};
 use crate::lock::{
     Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings, Usage,
 };
 use crate::owned_key::{delete_if_owned, fresh_owner};
-use crate::reply::Reply;
 use crate::script::Script;
 use crate::session::Session;
 use bytes::Bytes;
@@ -176,11 +176,7 @@ impl SpringRegistry {
     async fn obtain(&mut self, key: &str) -> Result<bool, CallError> {
         let ttl_ms = self.settings.ttl.as_millis().to_string();
         let arguments = [&self.registry.client_id[..], ttl_ms.as_bytes()];
-        match OBTAIN.call(&mut self.redis, &[key.as_bytes()], &arguments).await? {
-            Reply::Integer(1) => Ok(true),
-            Reply::Integer(0) => Ok(false),
-            reply => Err(CallError::unexpected(&reply)),
-        }
+        yes_or_no(OBTAIN.call(&mut self.redis, &[key.as_bytes()], &arguments).await?)
     }
 
     async fn unlock(&mut self, key: &str) -> Release {

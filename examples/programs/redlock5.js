@@ -10,7 +10,7 @@ async function main() {
   const options = { commandTimeout: 1000, maxRetriesPerRequest: 1 };
   const masters = numbers.map((number) => new Redis(env(`REDIS_${number + 1}`), options));
   masters.forEach((master) => master.on("error", () => {}));
-  const redlock = new Redlock(masters, { retryCount: 100, retryDelay: 200, retryJitter: 100 });
+  const redlock = new Redlock(masters, { retryCount: Number(process.env.TRIES ?? 100) });
   redlock.on("error", () => {});
   for (let cycle = 0; cycle < Number(env("CYCLES")); cycle++) {
     await judge.call("ACQUIRING", "orders");

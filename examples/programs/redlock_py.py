@@ -7,9 +7,8 @@ from redlock import MultipleRedlockException, Redlock
 
 masters = int(os.environ["FENCEPOST_MASTERS"])
 urls = [os.environ[f"FENCEPOST_REDIS_{number + 1}"] for number in range(masters)]
-manager = Redlock(
-    [redis.Redis.from_url(url, socket_timeout=1) for url in urls], retry_count=100
-)
+tries = int(os.environ.get("TRIES", 100))
+manager = Redlock([redis.Redis.from_url(url, socket_timeout=1) for url in urls], tries)
 storage = redis.Redis.from_url(os.environ["FENCEPOST_STORAGE"])
 judge = redis.Redis.from_url(os.environ["FENCEPOST_JUDGE"])
 ttl_ms = int(os.environ["FENCEPOST_TTL_MS"])

@@ -23,9 +23,11 @@ func main() {
 	for master := 1; master <= number("MASTERS"); master++ {
 		pools = append(pools, redigo.NewPool(pool("REDIS_" + strconv.Itoa(master))))
 	}
+	tries := 100
+	if text := os.Getenv("TRIES"); text != "" { tries, _ = strconv.Atoi(text) }
 	lease := redsync.WithExpiry(time.Duration(number("TTL_MS")) * time.Millisecond)
 	for cycle := number("CYCLES"); cycle > 0; cycle-- {
-		mutex := redsync.New(pools...).NewMutex(env("LOCK"), lease, redsync.WithTries(100))
+		mutex := redsync.New(pools...).NewMutex(env("LOCK"), lease, redsync.WithTries(tries))
 		ask(judge, "ACQUIRING", "orders")
 		if err := mutex.Lock(); err != nil { ask(judge, "REFUSED", "orders", err.Error()); continue }
 		hold_ms, value := ask(judge, "ACQUIRED", "orders"), ask(storage, "GET", "orders")

@@ -17,10 +17,10 @@ use super::{Base, entry};
 use crate::attempt::take;
 use crate::call_error::CallError;
 use crate::commands::set_px;
+use crate::commands::yes_or_no;
 use crate::env::{BoxFuture, Note};
 use crate::lock::{Acquisition, Definition, Extension, Lease, Lock, Release, Usage};
 use crate::owned_key::{extend_if_owned, release};
-use crate::reply::Reply;
 use crate::retry::Retry;
 use crate::script::Script;
 
@@ -115,14 +115,8 @@ impl LuaExtend {
                 set_px(redis, resource, owner, self.base.settings.ttl).await.map(|()| true)
             }
             ExtendMode::Reacquire => {
-                match EXTEND_OR_TAKE
-                    .call(redis, &[resource.as_bytes()], &[owner, self.ttl_ms.as_bytes()])
-                    .await?
-                {
-                    Reply::Integer(1) => Ok(true),
-                    Reply::Integer(0) => Ok(false),
-                    reply => Err(CallError::unexpected(&reply)),
-                }
+                let arguments = [&owner[..], self.ttl_ms.as_bytes()];
+                yes_or_no(EXTEND_OR_TAKE.call(redis, &[resource.as_bytes()], &arguments).await?)
             }
         }
     }

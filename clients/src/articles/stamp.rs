@@ -2,9 +2,9 @@
 
 use super::AttemptFailure;
 use crate::call_error::CallError;
+use crate::commands::yes_or_no;
 use crate::env::Env;
 use crate::owned_key::fresh_owner;
-use crate::reply::Reply;
 use crate::script::Script;
 use crate::session::Session;
 use bytes::Bytes;
@@ -25,11 +25,7 @@ pub async fn set_if_unchanged(
     seen: &[u8],
     value: &[u8],
 ) -> Result<bool, CallError> {
-    match COMPARE_AND_SET.call(session, &[key.as_bytes()], &[seen, value]).await? {
-        Reply::Integer(1) => Ok(true),
-        Reply::Integer(0) => Ok(false),
-        reply => Err(CallError::unexpected(&reply)),
-    }
+    yes_or_no(COMPARE_AND_SET.call(session, &[key.as_bytes()], &[seen, value]).await?)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,11 +9,12 @@ use crate::owned_key::{RELEASE_ATTEMPTS, fresh_owner};
 use crate::reply::Reply;
 use crate::session::Session;
 use bytes::Bytes;
+use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Number of unacknowledged grants after which the attempt fails (`retryAttempts`).
-const SYNC_ATTEMPTS: usize = 4;
+/// `retryAttempts`. An attempt fails after this many unacknowledged grants.
+const RETRY_ATTEMPTS: u32 = 4;
 
 pub fn fresh_uuid(env: &Env) -> Rc<str> {
     String::from_utf8_lossy(&fresh_owner(env)).into()
@@ -38,6 +39,8 @@ pub struct RLock {
     uuid: Rc<str>,
     id: String,
     watch: Watch,
+    /// The connection that removes latches, while it is idle.
+    cleaner: Rc<Cell<Option<Session>>>,
 }
 
 #[derive(Default)]
@@ -61,7 +64,8 @@ impl RLock {
     ) -> RLock {
         let (id, settings, watch) =
             (format!("{uuid}:{}", env.thread()), settings.clone(), Watch::default());
-        RLock { redis: open(&env), settings, watch, env, options, open, uuid, id }
+        let (redis, cleaner) = (open(&env), Rc::default());
+        RLock { redis, settings, watch, env, options, open, uuid, id, cleaner }
     }
 
     pub fn for_thread(&self, env: Env) -> RLock {
@@ -117,7 +121,7 @@ impl RLock {
     }
 
     async fn attempt(&mut self, key: &str, wait: Duration) -> Result<Attempt, CallError> {
-        for _ in 0..SYNC_ATTEMPTS {
+        for _ in 0..RETRY_ATTEMPTS {
             let attempt = self.attempt_once(key, wait).await?;
             if !self.options.synchronous
                 || matches!(attempt, Attempt::Held(_))
@@ -209,31 +213,50 @@ impl RLock {
     }
 
     pub(super) async fn unlock_once(&mut self, key: &str) -> Result<bool, CallError> {
-        let (names, lives_ms) = (Names::of(key), self.lease_length().as_millis().to_string());
-        let reply = match self.options.fair {
-            false => {
-                let keys = [key.as_bytes(), names.channel.as_bytes()];
-                RELEASE
-                    .call(
-                        &mut self.redis,
-                        &keys,
-                        &[UNLOCK_MESSAGE, lives_ms.as_bytes(), self.id.as_bytes()],
-                    )
-                    .await?
-            }
-            true => {
-                let names = [key, &names.queue, &names.timeouts, &names.channel].map(str::as_bytes);
-                let now_ms = self.env.wall_clock().as_millis().to_string();
-                let arguments =
-                    [UNLOCK_MESSAGE, lives_ms.as_bytes(), self.id.as_bytes(), now_ms.as_bytes()];
-                FAIR_RELEASE.call(&mut self.redis, &names, &arguments).await?
-            }
+        let names = Names::of(key);
+        let latch = format!("redisson_unlock_latch:{{{key}}}:{}", fresh_uuid(&self.env));
+        let lives_ms = self.lease_length().as_millis().to_string();
+        let (now_ms, latch_ms) = (
+            self.env.wall_clock().as_millis().to_string(),
+            self.latch_ttl().as_millis().to_string(),
+        );
+        let message = UNLOCK_MESSAGE;
+        let (script, keys, arguments): (_, &[&str], &[&str]) = match self.options.fair {
+            false => (
+                &RELEASE,
+                &[key, &names.channel, &latch],
+                &[message, &lives_ms, &self.id, &latch_ms],
+            ),
+            true => (
+                &FAIR_RELEASE,
+                &[key, &names.queue, &names.timeouts, &names.channel, &latch],
+                &[message, &lives_ms, &self.id, &now_ms, &latch_ms],
+            ),
         };
-        match reply {
-            Reply::Integer(_) => Ok(true),
-            Reply::Nil => Ok(false),
-            reply => Err(CallError::unexpected(&reply)),
-        }
+        let [keys, arguments] = [keys, arguments]
+            .map(|texts| texts.iter().map(|text| text.as_bytes()).collect::<Vec<_>>());
+        let is_held = match script.call(&mut self.redis, &keys, &arguments).await? {
+            Reply::Integer(_) => true,
+            Reply::Nil => false,
+            reply => return Err(CallError::unexpected(&reply)),
+        };
+        self.remove(latch);
+        Ok(is_held)
+    }
+
+    /// `unlockInnerAsync`: how long a command and its retries take.
+    fn latch_ttl(&self) -> Duration {
+        (self.settings.command_timeout + *self.settings.retry.end()) * RETRY_ATTEMPTS
+    }
+
+    /// Does not wait for the reply.
+    fn remove(&self, latch: String) {
+        let (env, open, cleaner) = (self.env.clone(), self.open.clone(), self.cleaner.clone());
+        self.env.spawn(async move {
+            let mut redis = cleaner.take().unwrap_or_else(|| open(&env));
+            let _ = redis.call(&[b"DEL", latch.as_bytes()]).await;
+            cleaner.set(Some(redis));
+        });
     }
 
     pub(super) async fn expire(&mut self, key: &str, lease: Duration) {

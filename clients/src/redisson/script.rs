@@ -1,6 +1,6 @@
 use crate::script::Script;
 
-pub const UNLOCK_MESSAGE: &[u8] = b"0";
+pub const UNLOCK_MESSAGE: &str = "0";
 
 /// Takes the lock, or increments the count of a caller that holds it. KEYS: lock. ARGV: ttl,
 /// `uuid:thread`. Returns nil if the caller now holds the lock, otherwise the remaining ttl.
@@ -13,18 +13,26 @@ end
 return redis.call("pttl",KEYS[1])"#,
 );
 
-/// Releases the lock once. KEYS: lock, channel. ARGV: message, ttl, `uuid:thread`. Returns nil if
-/// the caller does not hold the lock, 0 if the caller still holds it, and 1 if the lock is free.
+/// Releases the lock once. KEYS: lock, channel, latch. ARGV: message, ttl, `uuid:thread`, the ttl of
+/// the latch. Returns nil if the caller does not hold the lock, 0 if the caller still holds it, and
+/// 1 if the lock is free. If the latch exists, a release has set it to its result, and the script
+/// only returns that result.
 pub static RELEASE: Script = Script::new(
-    r#"if redis.call("hexists",KEYS[1],ARGV[3]) == 0 then
+    r#"local result = redis.call("get",KEYS[3])
+if result ~= false then
+    return tonumber(result)
+end
+if redis.call("hexists",KEYS[1],ARGV[3]) == 0 then
     return nil
 end
 if redis.call("hincrby",KEYS[1],ARGV[3],-1) > 0 then
     redis.call("pexpire",KEYS[1],ARGV[2])
+    redis.call("set",KEYS[3],0,"px",ARGV[4])
     return 0
 end
 redis.call("del",KEYS[1])
 redis.call("publish",KEYS[2],ARGV[1])
+redis.call("set",KEYS[3],1,"px",ARGV[4])
 return 1"#,
 );
 
@@ -84,11 +92,15 @@ end
 return ttl"#,
 );
 
-/// Releases the fair lock once. KEYS: lock, queue, timeouts, channel. ARGV: message, ttl,
-/// `uuid:thread`, the wall clock. Returns nil if another owner holds the lock, 0 if the caller
-/// still holds it, and 1 if the lock is free.
+/// Releases the fair lock once. KEYS: lock, queue, timeouts, channel, latch. ARGV: message, ttl,
+/// `uuid:thread`, the wall clock, the ttl of the latch. Returns nil if another owner holds the lock,
+/// 0 if the caller still holds it, and 1 if the lock is free. The latch is that of [`RELEASE`].
 pub static FAIR_RELEASE: Script = Script::new(
-    r#"while true do
+    r#"local result = redis.call("get",KEYS[5])
+if result ~= false then
+    return tonumber(result)
+end
+while true do
     local first = redis.call("lindex",KEYS[2],0)
     if first == false then break end
     local timeout = redis.call("zscore",KEYS[3],first)
@@ -105,10 +117,12 @@ if redis.call("exists",KEYS[1]) == 1 then
     end
     if redis.call("hincrby",KEYS[1],ARGV[3],-1) > 0 then
         redis.call("pexpire",KEYS[1],ARGV[2])
+        redis.call("set",KEYS[5],0,"px",ARGV[5])
         return 0
     end
     redis.call("del",KEYS[1])
 end
+redis.call("set",KEYS[5],1,"px",ARGV[5])
 local first = redis.call("lindex",KEYS[2],0)
 if first ~= false then
     redis.call("publish",KEYS[4] .. ":" .. first,ARGV[1])

@@ -25,11 +25,13 @@ fn a_holder_takes_it_again_and_only_its_last_release_frees_it() {
     2.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
     2.000 redis #1 < EVAL [hold-once-more] 1 lock 10000 owner-1:1 > $-1
     3.000 redis #1 < EVALSHA [sha of hold-once-more] 1 lock 10000 owner-1:1 > $-1
-    4.000 redis #1 < EVALSHA [sha of hold-once-less] 2 lock redisson_lock__channel:{lock} 0 10000 owner-1:1
+    4.000 redis #1 < EVALSHA [sha of hold-once-less] 3 lock redisson_lock__channel:{lock} redisson_unlock_latch:{lock}:owner-2 0 10000 owner-1:1 2800
     5.000 redis #1 > -NOSCRIPT No matching script. Please use EVAL.
-    5.000 redis #1 < EVAL [hold-once-less] 2 lock redisson_lock__channel:{lock} 0 10000 owner-1:1
+    5.000 redis #1 < EVAL [hold-once-less] 3 lock redisson_lock__channel:{lock} redisson_unlock_latch:{lock}:owner-2 0 10000 owner-1:1 2800
     6.000 redis #1 > :0
-    6.000 redis #1 < EVALSHA [sha of hold-once-less] 2 lock redisson_lock__channel:{lock} 0 10000 owner-1:1
+    6.000 redis #1 < EVALSHA [sha of hold-once-less] 3 lock redisson_lock__channel:{lock} redisson_unlock_latch:{lock}:owner-3 0 10000 owner-1:1 2800
+    6.000 redis #2 connect
+    7.000 redis #2 < DEL redisson_unlock_latch:{lock}:owner-2
     7.000 redis #1 > :1
     ");
 }
@@ -45,14 +47,17 @@ fn the_watchdog_renews_every_third_until_the_outermost_release() {
     assert_eq!(world.run(lock.release(outer)), Release::Released);
     world.pass(20_000);
     insta::assert_snapshot!(world.trace(), @r"
-    3336.333 redis #2 connect
-    3337.333 redis #2 < EVALSHA [sha of renew] 1 lock 10000 owner-1:1
-    3338.333 redis #2 > -NOSCRIPT No matching script. Please use EVAL.
-    3338.333 redis #2 < EVAL [renew] 1 lock 10000 owner-1:1 > :1
-    6672.666 redis #2 < EVALSHA [sha of renew] 1 lock 10000 owner-1:1 > :1
-    7006.000 redis #1 < EVALSHA [sha of hold-once-less] 2 lock redisson_lock__channel:{lock} 0 10000 owner-1:1
+       6.000 redis #2 connect
+       7.000 redis #2 < DEL redisson_unlock_latch:{lock}:owner-1 > :0
+    3336.333 redis #3 connect
+    3337.333 redis #3 < EVALSHA [sha of renew] 1 lock 10000 owner-2:1
+    3338.333 redis #3 > -NOSCRIPT No matching script. Please use EVAL.
+    3338.333 redis #3 < EVAL [renew] 1 lock 10000 owner-2:1 > :1
+    6672.666 redis #3 < EVALSHA [sha of renew] 1 lock 10000 owner-2:1 > :1
+    7006.000 redis #1 < EVALSHA [sha of hold-once-less] 3 lock redisson_lock__channel:{lock} redisson_unlock_latch:{lock}:owner-3 0 10000 owner-2:1 2800
     7007.000 redis #1 > :1
-    7007.000 redis #2 close
+    7007.000 redis #3 close
+    7007.000 redis #2 < DEL redisson_unlock_latch:{lock}:owner-3 > :0
     ");
     assert_eq!(world.pending_timers(), 0);
 }

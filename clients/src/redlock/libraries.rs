@@ -5,8 +5,8 @@
 //!   the wall clock**, with a drift of 1 % and 2 ms, and makes up to 3 attempts 200 ms apart. If a
 //!   call fails although a majority was locked in time, it **raises `MultipleRedlockException`**
 //!   and unlocks nothing.
-//! - `node-redlock` 5 asks all masters in parallel, with a drift of 1 % and 2 ms. It **does not
-//!   compare the end of the validity with the current time**. It makes up to 10 retries 100 to 300
+//! - `node-redlock` 5 asks all masters in parallel, by a script that calls EXISTS and then SET, with
+//!   a drift of 1 % and 2 ms. It **does not compare the end of the validity with the current time**. It makes up to 10 retries 100 to 300
 //!   ms apart, and **releases a failed attempt's keys only after the last attempt**.
 //! - `redsync` 4 asks all masters in parallel, with a drift of 1 %. It makes up to 32 tries 50 to
 //!   250 ms apart.
@@ -14,10 +14,14 @@
 use super::masters::{Failure, Masters};
 use super::variants::attempt_together;
 use super::{DEFINITION, min_validity};
+use crate::call_error::CallError;
+use crate::commands::yes_or_no;
 use crate::env::{BoxFuture, Env, Monotonic};
 use crate::lock::{Acquisition, Definition, Lease, Lock, Release, Servers, Settings};
 use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
+use crate::script::Script;
+use crate::session::Session;
 use bytes::Bytes;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::time::Duration;
@@ -53,6 +57,15 @@ pub const REDSYNC: Definition = Definition {
     },
     ..DEFINITION
 };
+
+/// KEYS: lock. ARGV: owner, ttl in milliseconds. Returns 1 after setting the key, 0 if it existed.
+static CREATE: Script = Script::new(
+    r#"if redis.call("exists",KEYS[1]) == 1 then
+    return 0
+end
+redis.call("set",KEYS[1],ARGV[1],"PX",ARGV[2])
+return 1"#,
+);
 
 const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
@@ -146,7 +159,9 @@ impl Lock for Node {
             let attempt = async |library: &mut Library, owner: &Bytes| {
                 let Library { env, settings, masters } = library;
                 let start = env.monotonic_clock();
-                let votes = masters.lock_together(resource, owner).await;
+                let votes = masters
+                    .ask_all(|session, ttl_ms| Box::pin(create(session, resource, owner, ttl_ms)))
+                    .await;
                 let valid_until = start.plus(min_validity(settings.ttl));
                 if votes.are_majority() {
                     last = None;
@@ -172,6 +187,15 @@ impl Lock for Node {
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
         Box::pin(async move { self.0.masters.release(&lease).await })
     }
+}
+
+async fn create(
+    session: &mut Session,
+    key: &str,
+    owner: &[u8],
+    ttl_ms: &str,
+) -> Result<bool, CallError> {
+    yes_or_no(CREATE.call(session, &[key.as_bytes()], &[owner, ttl_ms.as_bytes()]).await?)
 }
 
 struct Redsync(Library);

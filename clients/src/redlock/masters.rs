@@ -105,12 +105,23 @@ impl Masters {
         Votes(votes)
     }
 
-    pub(super) async fn lock_together(&mut self, resource: &str, owner: &Bytes) -> Votes {
-        let ttl_ms = &self.ttl_ms;
-        let ask = |session| -> BoxFuture<'_, _> {
-            Box::pin(set_if_absent(session, resource, owner, ttl_ms))
-        };
-        let answers = join_all(self.sessions.iter_mut().map(ask).collect()).await;
+    pub(super) async fn lock_together<'s>(
+        &'s mut self,
+        resource: &'s str,
+        owner: &'s Bytes,
+    ) -> Votes {
+        self.ask_all(|session, ttl_ms| Box::pin(set_if_absent(session, resource, owner, ttl_ms)))
+            .await
+    }
+
+    /// Asks all masters in parallel.
+    pub(super) async fn ask_all<'s>(
+        &'s mut self,
+        ask: impl Fn(&'s mut Session, &'s str) -> BoxFuture<'s, Result<bool, CallError>>,
+    ) -> Votes {
+        let answers =
+            join_all(self.sessions.iter_mut().map(|session| ask(session, &self.ttl_ms)).collect())
+                .await;
         Votes(answers.iter().map(Vote::of).collect())
     }
 

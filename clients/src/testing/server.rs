@@ -223,7 +223,7 @@ impl Store {
                     "$-1\r\n".to_owned()
                 }
             },
-            [key, _, _, ttl_ms, id] if digest == redisson::RELEASE.digest() => {
+            [key, _, _, _, ttl_ms, id, _] if digest == redisson::RELEASE.digest() => {
                 match self.count_of(key, id, now) {
                     None => "$-1\r\n".to_owned(),
                     Some(1) => {
