@@ -14,9 +14,12 @@
 //!   replica acknowledges.
 //! - `redisson-fair` and `redisson-redlock` are in [`fair`] and [`red_lock`].
 //!
-//! Unlike the library, the model opens a separate connection for a subscription, measures durations
-//! on the monotonic clock, calls scripts by digest, and has no latch against resent unlocks. The
-//! owner value of every acquire is `uuid:thread=1`.
+//! A release also sets a *latch*, a key that holds its result: if the same release arrives twice, the
+//! script returns that result. After the reply, the client deletes the latch and does not wait.
+//!
+//! Unlike the library, the model opens separate connections for a subscription and for the latches,
+//! measures durations on the monotonic clock, and calls scripts by digest. The owner value of every
+//! acquire is `uuid:thread=1`.
 
 pub mod fair;
 pub mod red_lock;
