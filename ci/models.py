@@ -33,6 +33,8 @@ TRACES = range(min(SEEDS, 3))
 # Delays of programs are longer by default than delays of models.
 SETTINGS = ["--cycles", "4", "--engine", "fast", "--strategy", "uniform"]
 SETTINGS += ["--set", "fault-window=1s..20s", "--set", "extra-latency=1ms..2s"]
+# The workers do not acquire a lock that they hold.
+SETTINGS += ["--set", "nesting=never"]
 # The model of each worker.
 MODELS = {
     "redlock-py-1": "redlock-py",
@@ -59,6 +61,8 @@ AS_SHIPPED = {
 }
 IGNORED = {"HELLO", "CLIENT", "SELECT", "INFO", "AUTH", "PING", "CONNECT", "END", "SCRIPT"}
 IGNORED |= {"COMMAND", "Ping", "CloseSession", "SESSION", "STARTUP", "TERMINATE"}
+# The library does not wait for the replies to these commands, so they also arrive between operations.
+BACKGROUND = "DEL redisson_unlock_latch|UNSUBSCRIBE"
 # The JDBC driver sends these statements to configure each connection.
 SETTING = "(?i)set [a-z_]+ ?(=|to) "
 # The texts with which a process's operation ends in a trace.
@@ -125,8 +129,12 @@ class Operations:
                 (self.send if event["ph"] == "s" else self.step)(process, event)
 
     def send(self, process, event):
-        is_of_lock = re.match(r"(redis|server)-", self.arrived.get(event["id"], ""))
-        if not is_of_lock or process not in self.open:
+        if not re.match(r"(redis|server)-", self.arrived.get(event["id"], "")):
+            return
+        if re.match(BACKGROUND, event["name"]):
+            self.found[f"in the background: {command(event['name'])}"] += 1
+            return
+        if process not in self.open:
             return
         is_script = event["name"].upper().startswith("EVAL")
         for part in [event["name"]] if is_script else event["name"].split(" | "):
