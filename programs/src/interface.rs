@@ -49,10 +49,15 @@ pub enum StartError {
     OtherProcessor(String),
     #[error(
         "this system does not allow a process to trace another process ({0}): in a container, \
-         allow ptrace and seccomp (docker run --cap-add SYS_PTRACE --security-opt \
-         seccomp=unconfined)"
+         allow ptrace (docker run --cap-add SYS_PTRACE)"
     )]
     NotAllowed(String),
+    #[error(
+        "this system does not allow fencepost to turn off the randomization of addresses, so runs \
+         could not be repeated: in a container, allow personality (docker run --security-opt \
+         seccomp=unconfined)"
+    )]
+    RandomAddresses,
     #[error(
         "programs can be traced only on Linux x86-64: on other systems, start the simulated \
          servers with 'fencepost serve' and run the program against them in real time"

@@ -46,11 +46,15 @@ pub(crate) fn spawn(image: &Image) -> Result<Tracee, StartError> {
             tracee.set_options().map_err(|error| StartError::NotAllowed(error.to_string()))?;
             Ok(tracee)
         }
+        Some(Stop::Exited(RANDOM_ADDRESSES)) => Err(StartError::RandomAddresses),
         other => Err(StartError::NotAllowed(format!("the child said {other:?}"))),
     }
 }
 
-/// Replaces the child with the program. The exit statuses 121 to 124 and 127 identify the step that
+/// Exit status of a child that could not turn off the randomization of addresses.
+const RANDOM_ADDRESSES: i32 = 125;
+
+/// Replaces the child with the program. The exit statuses 121 to 125 and 127 identify the step that
 /// failed.
 unsafe fn become_program(
     image: &Image,
@@ -61,7 +65,10 @@ unsafe fn become_program(
     // SAFETY: all pointers point to live, NUL-terminated memory.
     unsafe {
         libc::setsid();
-        libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+        // The default profile of Docker forbids this call.
+        if libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong) < 0 {
+            libc::_exit(RANDOM_ADDRESSES);
+        }
         prepare_descriptors();
         prepare_signals();
         if let Some(user) = image.user

@@ -81,6 +81,35 @@ fn what_cannot_be_started_is_an_error() {
 }
 
 #[test]
+fn addresses_that_stay_random_are_an_error_that_names_what_to_allow() {
+    let start = || {
+        forbid_personality();
+        Group::start(&launch(&["/bin/true"])).map(|_| ()).unwrap_err().to_string()
+    };
+    let refused = std::thread::spawn(start).join().unwrap();
+    assert!(refused.contains("--security-opt seccomp=unconfined"), "{refused}");
+}
+
+/// As in Docker's default profile, `personality` fails in this thread and its children.
+fn forbid_personality() {
+    use libc::{BPF_ABS, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, sock_filter, sock_fprog};
+    let step = |code, jt, jf, k| sock_filter { code: code as u16, jt, jf, k };
+    let mut filter = [
+        step(BPF_LD | BPF_W | BPF_ABS, 0, 0, 0),
+        step(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, libc::SYS_personality as u32),
+        step(BPF_RET | BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
+        step(BPF_RET | BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+    // SAFETY: the filter is live, and changes only the calls of this thread and its children.
+    let done = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &program)
+    };
+    assert_eq!(done, 0);
+}
+
+#[test]
 fn a_32_bit_call_is_refused_by_name() {
     // Machine code: `mov eax, 20; int 0x80; ret`
     let Some(run) = python("old-9731", "code('b814000000cd80c3')()") else { return };
