@@ -63,8 +63,10 @@ IGNORED = {"HELLO", "CLIENT", "SELECT", "INFO", "AUTH", "PING", "CONNECT", "END"
 IGNORED |= {"COMMAND", "Ping", "CloseSession", "SESSION", "STARTUP", "TERMINATE"}
 # The library does not wait for the replies to these commands, so they also arrive between operations.
 BACKGROUND = "DEL redisson_unlock_latch|UNSUBSCRIBE"
-# The JDBC driver sends these statements to configure each connection.
-SETTING = "(?i)set [a-z_]+ ?(=|to) "
+# Create2 and GetChildren2 also return the state of the node.
+SAME = {"EVALSHA": "EVAL", "Create2": "Create", "GetChildren2": "GetChildren"}
+# The JDBC driver configures each connection by SET, and Curator reads the members of the ensemble.
+SETTING = "(?i)set [a-z_]+ ?(=|to) |GetData /zookeeper/config"
 # The texts with which a process's operation ends in a trace.
 ENDED = "is granted|succeeds|fails|is refused|does not know"
 WORDS = {"NX", "XX", "PX", "EX", "GET"}
@@ -94,7 +96,7 @@ def command(text):
     if not words:
         return ""
     verb = words[0].upper() if words[0].islower() else words[0]
-    verb = "EVAL" if verb == "EVALSHA" else verb
+    verb = SAME.get(verb, verb)
     return " ".join([verb] + [word for word in words[1:] if word.upper() in WORDS])
 
 

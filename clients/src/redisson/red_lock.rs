@@ -8,7 +8,7 @@
 //!    waits for each lock on the lock's channel, for at most that lock's share of the wait.
 //! 2. Without a majority the library releases the taken locks and begins again, until the wait is
 //!    over.
-//! 3. Each taken lock gets its lease by a **plain PEXPIRE that ignores the owner**, and the library
+//! 3. Each taken lock gets its lease by a **PEXPIRE that ignores the owner**, and the library
 //!    ignores the answer. Without this step a lock stays for twice the wait.
 //! 4. The library subtracts neither the time of these steps nor the drift of clocks from the lease:
 //!    it **computes no validity**.
@@ -25,8 +25,8 @@ use std::time::Duration;
 
 pub const RED_LOCK: Definition = Definition {
     name: "redisson-redlock",
-    about: "a majority of redisson locks on independent masters; plain PEXPIREs set their lease \
-            afterwards",
+    about: "a majority of redisson locks on independent masters; PEXPIREs that ignore the owner set \
+            their lease afterwards",
     deployment: Deployment::Independent,
     models: MODELS,
     build: |env, servers, settings| {

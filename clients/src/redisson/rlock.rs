@@ -1,5 +1,5 @@
 use super::script::{
-    ACQUIRE, FAIR_ACQUIRE, FAIR_LEAVE, FAIR_RELEASE, RELEASE, RENEW, UNLOCK_MESSAGE,
+    ACQUIRE, EXPIRE, FAIR_ACQUIRE, FAIR_LEAVE, FAIR_RELEASE, RELEASE, RENEW, UNLOCK_MESSAGE,
 };
 use crate::call_error::CallError;
 use crate::connection::Subscription;
@@ -260,7 +260,8 @@ impl RLock {
     }
 
     pub(super) async fn expire(&mut self, key: &str, lease: Duration) {
-        let _ = crate::commands::expire_ms(&mut self.redis, key, lease).await;
+        let lives_ms = lease.as_millis().to_string();
+        let _ = EXPIRE.call(&mut self.redis, &[key.as_bytes()], &[lives_ms.as_bytes()]).await;
     }
 
     async fn leave_queue(&mut self, key: &str, wait: Duration) {

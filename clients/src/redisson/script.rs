@@ -45,6 +45,9 @@ end
 return 0"#,
 );
 
+/// KEYS: lock. ARGV: ttl. Sets the expiry without a test of the owner (`RedissonExpirable`).
+pub static EXPIRE: Script = Script::new(r#"return redis.call("pexpire",KEYS[1],ARGV[1])"#);
+
 /// Takes the fair lock or joins its queue. KEYS: lock, queue, timeouts. ARGV: ttl, `uuid:thread`,
 /// `wait`, the wall clock. Returns nil if the caller now holds the lock, otherwise the time to
 /// wait.

@@ -50,6 +50,7 @@ pub(crate) fn scripts() -> Vec<(&'static str, &'static Script)> {
         ("hold-once-more", &redisson::ACQUIRE),
         ("hold-once-less", &redisson::RELEASE),
         ("renew", &redisson::RENEW),
+        ("expire", &redisson::EXPIRE),
         ("obtain", &spring_registry::OBTAIN),
     ]
 }
@@ -236,6 +237,7 @@ impl Store {
                     }
                 }
             }
+            [key, ttl_ms] if digest == redisson::EXPIRE.digest() => self.expire(key, ttl_ms, now),
             [key, ttl_ms, id] if digest == redisson::RENEW.digest() => {
                 match self.count_of(key, id, now) {
                     Some(_) => self.expire(key, ttl_ms, now),

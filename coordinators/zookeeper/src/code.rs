@@ -17,6 +17,7 @@ pub(crate) enum Operation {
     Multi = 14,
     Create2 = 15,
     Reconfig = 16,
+    CheckWatches = 17,
     RemoveWatches = 18,
     CreateContainer = 19,
     DeleteContainer = 20,

@@ -31,7 +31,8 @@ impl Reading<'_> {
                 }
             }
             Operation::SetWatches => self.set_watches(reader)?,
-            Operation::RemoveWatches => self.remove_watches(reader)?,
+            Operation::CheckWatches => self.at_watches(reader, Watches::contains)?,
+            Operation::RemoveWatches => self.at_watches(reader, Watches::remove)?,
             _ => return Err(Refusal::Unimplemented),
         }
         Ok(writer)
@@ -115,11 +116,15 @@ impl Reading<'_> {
         }
     }
 
-    fn remove_watches(&mut self, reader: &mut Reader<'_>) -> Result<(), Refusal> {
+    fn at_watches(
+        &mut self,
+        reader: &mut Reader<'_>,
+        find: impl Fn(&mut Watches, WatchKind, &str, ConnectionId) -> bool,
+    ) -> Result<(), Refusal> {
         let (path, kinds) = (reader.text()?, kinds(reader.int()?)?);
         let mut was_there = false;
         for of in kinds {
-            was_there |= self.watches.remove(*of, &path, self.connection);
+            was_there |= find(self.watches, *of, &path, self.connection);
         }
         if was_there { Ok(()) } else { Err(Refusal::NoWatcher) }
     }

@@ -41,6 +41,11 @@ impl Watches {
         self.table(of).entry(path.to_owned()).or_default().insert(connection);
     }
 
+    /// As in ZooKeeper 3.8 (`WatchManager.containsWatcher`), a watch of any client counts.
+    pub(crate) fn contains(&mut self, of: WatchKind, path: &str, _: ConnectionId) -> bool {
+        self.table(of).contains_key(path)
+    }
+
     pub(crate) fn remove(&mut self, of: WatchKind, path: &str, connection: ConnectionId) -> bool {
         let table = self.table(of);
         let Some(watchers) = table.get_mut(path) else { return false };

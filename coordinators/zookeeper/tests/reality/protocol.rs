@@ -113,6 +113,7 @@ pub(crate) const GET_CHILDREN2: i32 = 12;
 pub(crate) const CHECK: i32 = 13;
 pub(crate) const MULTI: i32 = 14;
 pub(crate) const CREATE2: i32 = 15;
+pub(crate) const CHECK_WATCHES: i32 = 17;
 pub(crate) const REMOVE_WATCHES: i32 = 18;
 pub(crate) const CREATE_CONTAINER: i32 = 19;
 pub(crate) const CREATE_TTL: i32 = 21;

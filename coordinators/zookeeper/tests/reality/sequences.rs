@@ -21,7 +21,7 @@ enum Ask {
     Sync(String),
     Multi(Vec<Ask>),
     SetWatches(i64, Vec<Vec<String>>),
-    Watches(String, i32),
+    Watches(i32, String, i32),
     Ping,
     CloseAndReturn,
     Reattach,
@@ -91,7 +91,8 @@ fn ask() -> impl Strategy<Value = Ask> {
         4 => prop::collection::vec(change(), 0..5).prop_map(Ask::Multi),
         1 => (0..9_i64, prop::collection::vec(paths(), 3..4))
             .prop_map(|(back, lists)| Ask::SetWatches(back, lists)),
-        1 => (path(), 0..5).prop_map(|(path, kind)| Ask::Watches(path, kind)),
+        1 => (prop_oneof![Just(CHECK_WATCHES), Just(REMOVE_WATCHES)], path(), 0..5)
+            .prop_map(|(operation, path, kind)| Ask::Watches(operation, path, kind)),
         1 => Just(Ask::Ping),
         1 => Just(Ask::CloseAndReturn),
         1 => Just(Ask::Reattach),
@@ -128,7 +129,7 @@ fn record(ask: &Ask, root: &str, zxid: i64) -> (i32, Record) {
             });
             (SET_WATCHES, record)
         }
-        Ask::Watches(path, kind) => (REMOVE_WATCHES, new().text(&at(path)).int(*kind)),
+        Ask::Watches(operation, path, kind) => (*operation, new().text(&at(path)).int(*kind)),
         Ask::Ping => (PING, new()),
         Ask::CloseAndReturn | Ask::Reattach => (CLOSE, new()),
     }
