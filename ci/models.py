@@ -65,8 +65,10 @@ IGNORED |= {"COMMAND", "Ping", "CloseSession", "SESSION", "STARTUP", "TERMINATE"
 BACKGROUND = "DEL redisson_unlock_latch|UNSUBSCRIBE"
 # Create2 and GetChildren2 also return the state of the node.
 SAME = {"EVALSHA": "EVAL", "Create2": "Create", "GetChildren2": "GetChildren"}
-# The JDBC driver configures each connection by SET, and Curator reads the members of the ensemble.
-SETTING = "(?i)set [a-z_]+ ?(=|to) |GetData /zookeeper/config"
+# The JDBC driver configures each connection by SET, and reads and sets the isolation level around
+# each transaction. Curator reads the members of the ensemble.
+SETTING = "(?i)set [a-z_]+ ?(=|to) |set session characteristics|show transaction isolation"
+SETTING += "|getdata /zookeeper/config"
 # The texts with which a process's operation ends in a trace.
 ENDED = "is granted|succeeds|fails|is refused|does not know"
 WORDS = {"NX", "XX", "PX", "EX", "GET"}

@@ -171,10 +171,10 @@ fn a_safeguard_that_only_shifts_a_suspension_or_lets_another_fault_in_proves_not
             assert_eq!(remedy.on_this_plan, *effect, "{remedy:?}");
         }
     };
-    // With `delayed-restart`, the pause hits the holder outside its critical section.
+    // With `delayed-restart`, the suspension hits another step.
     let late = ("delayed-restart", OnThisPlan::NotComparable);
     let longer = ("lease", OnThisPlan::Gone);
-    tried("redisson-redlock", 9_700_301, Cause::HolderPause, &[late, longer]);
+    tried("redisson-redlock", 9_700_043, Cause::HolderPause, &[late, longer]);
     // With persistence, the restart loses nothing, but a later flush lets another process in.
     let flushed = ("appendfsync", OnThisPlan::NotComparable);
     tried("setnx-expire", 9_700_061, Cause::RestartWithoutDelay, &[flushed]);
