@@ -8,9 +8,9 @@ each pair: how many of the library's operations the model executes with the same
 many runs of each were violated. Operations are compared in the first runs (at most 3) without
 faults and under lost replies. An operation is everything that a process sends to the lock's servers
 between two reports to the judge. Repeated rounds count once. Greetings and questions about the
-server are not counted. Operations of only one side are printed on stderr. The exit status is 1 if
-the counts of violated runs differ by more than chance explains (Fisher's exact test, 1 % for each
-family that has violated runs and for all families together).
+server are not counted, nor are commands for whose reply a library does not wait. What only one side
+sends is printed on stderr. The exit status is 1 if the counts of violated runs differ by more than
+chance explains (Fisher's exact test, 1 % for each family and for all families together).
 """
 
 import json
@@ -61,8 +61,8 @@ AS_SHIPPED = {
 }
 IGNORED = {"HELLO", "CLIENT", "SELECT", "INFO", "AUTH", "PING", "CONNECT", "END", "SCRIPT"}
 IGNORED |= {"COMMAND", "Ping", "CloseSession", "SESSION", "STARTUP", "TERMINATE"}
-# The library does not wait for the replies to these commands, so they also arrive between operations.
-BACKGROUND = "DEL redisson_unlock_latch|UNSUBSCRIBE"
+# The libraries do not wait for the replies to these commands, so they also arrive between operations.
+BACKGROUND = "DEL redisson_unlock_latch|UNSUBSCRIBE|CheckWatches"
 # Create2 and GetChildren2 also return the state of the node.
 SAME = {"EVALSHA": "EVAL", "Create2": "Create", "GetChildren2": "GetChildren"}
 # The JDBC driver configures each connection by SET, and reads and sets the isolation level around
@@ -126,7 +126,7 @@ class Operations:
         events = trace["traceEvents"]
         self.threads = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
         self.arrived = {e["id"]: self.threads[e["tid"]] for e in events if e["ph"] == "f"}
-        self.found, self.open = Counter(), {}
+        self.found, self.background, self.open = Counter(), Counter(), {}
         for event in sorted((e for e in events if e["ph"] in "si"), key=order):
             process = self.threads.get(event["tid"], "").removesuffix(" messages")
             if process.startswith("client-"):
@@ -136,7 +136,7 @@ class Operations:
         if not re.match(r"(redis|server)-", self.arrived.get(event["id"], "")):
             return
         if re.match(BACKGROUND, event["name"]):
-            self.found[f"in the background: {command(event['name'])}"] += 1
+            self.background[f"in the background: {command(event['name'])}"] += 1
             return
         if process not in self.open:
             return
@@ -170,9 +170,11 @@ def compare(name):
     program, options = WORKERS[name]
     library = ["--program", f"library={program}", *options, *AS_SHIPPED.get(name, [])]
     sides = [["--client", MODELS[name]], library]
-    sent = [Counter(), Counter()]
+    sent, background = [Counter(), Counter()], [Counter(), Counter()]
     for fault, seed, side in [(f, s, x) for f in TRACED for s in TRACES for x in (0, 1)]:
-        sent[side] += Operations(trace(sides[side], fault, seed)).found
+        operations = Operations(trace(sides[side], fault, seed))
+        sent[side] += operations.found
+        background[side] += operations.background
     model, library = [violated([*side, "--format", "json"]) for side in sides]
     counts = {fault: (model[fault], library[fault], SEEDS) for fault in FAMILIES}
     whole = sum(model.values()), sum(library.values()), SEEDS * len(FAMILIES)
@@ -180,9 +182,10 @@ def compare(name):
     told = [f"{fault} {a}:{b}" for fault, (a, b, _) in counts.items() if a or b]
     row = [name, MODELS[name], f"{same} of {sent[1].total()}", *whole[:2], whole[2], ", ".join(told)]
     print(f"| {' | '.join(map(str, row))} |", flush=True)
+    every = [sent[side] + background[side] for side in (0, 1)]
     for side, whose in enumerate(["model", "library"]):
-        for one in sorted(set(sent[side]) - set(sent[1 - side])):
-            print(f"  only the {whose}: {sent[side][one]} x {one}", file=sys.stderr, flush=True)
+        for one in sorted(set(every[side]) - set(every[1 - side])):
+            print(f"  only the {whose}: {every[side][one]} x {one}", file=sys.stderr, flush=True)
     return any(by_chance(*one) < 0.01 for one in [whole, *counts.values()])
 
 
