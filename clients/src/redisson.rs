@@ -18,8 +18,9 @@
 //! script returns that result. After the reply, the client deletes the latch and does not wait.
 //!
 //! Unlike the library, the model opens separate connections for a subscription and for the latches,
-//! measures durations on the monotonic clock, and calls scripts by digest. The owner value of every
-//! acquire is `uuid:thread=1`.
+//! measures durations on the monotonic clock, and calls scripts by digest. It sends no `WAIT` after a
+//! release, so it never repeats a release with the same latch. The owner value of every acquire is
+//! `uuid:thread=1`.
 
 pub mod fair;
 pub mod red_lock;

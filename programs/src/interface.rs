@@ -49,13 +49,13 @@ pub enum StartError {
     OtherProcessor(String),
     #[error(
         "this system does not allow a process to trace another process ({0}): in a container, \
-         allow ptrace (docker run --cap-add SYS_PTRACE)"
+         allow the system call ptrace (docker run --security-opt seccomp=unconfined)"
     )]
     NotAllowed(String),
     #[error(
-        "this system does not allow fencepost to turn off the randomization of addresses, so runs \
-         could not be repeated: in a container, allow personality (docker run --security-opt \
-         seccomp=unconfined)"
+        "this system does not allow fencepost to turn off the randomization of addresses, so two \
+         runs of a seed would differ: in a container, allow the system call personality (docker run \
+         --security-opt seccomp=unconfined)"
     )]
     RandomAddresses,
     #[error(

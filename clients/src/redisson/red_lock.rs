@@ -9,7 +9,8 @@
 //! 2. Without a majority the library releases the taken locks and begins again, until the wait is
 //!    over.
 //! 3. Each taken lock gets its lease by a **PEXPIRE that ignores the owner**, and the library
-//!    ignores the answer. Without this step a lock stays for twice the wait.
+//!    ignores the answer 0. Without this step a lock stays for twice the wait. (If a PEXPIRE fails,
+//!    the library throws an exception; the model continues.)
 //! 4. The library subtracts neither the time of these steps nor the drift of clocks from the lease:
 //!    it **computes no validity**.
 //!

@@ -13,7 +13,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// `retryAttempts`. An attempt fails after this many unacknowledged grants.
+/// Number of unacknowledged grants after which an attempt fails. The library retries as often
+/// (`retryAttempts`).
 const RETRY_ATTEMPTS: u32 = 4;
 
 pub fn fresh_uuid(env: &Env) -> Rc<str> {
@@ -39,7 +40,7 @@ pub struct RLock {
     uuid: Rc<str>,
     id: String,
     watch: Watch,
-    /// The connection that removes latches, while it is idle.
+    /// Idle connection for the DEL of latches. `None` while it is in use.
     cleaner: Rc<Cell<Option<Session>>>,
 }
 
@@ -218,7 +219,7 @@ impl RLock {
         let lives_ms = self.lease_length().as_millis().to_string();
         let (now_ms, latch_ms) = (
             self.env.wall_clock().as_millis().to_string(),
-            self.latch_ttl().as_millis().to_string(),
+            latch_ttl(&self.settings).as_millis().to_string(),
         );
         let message = UNLOCK_MESSAGE;
         let (script, keys, arguments): (_, &[&str], &[&str]) = match self.options.fair {
@@ -240,17 +241,12 @@ impl RLock {
             Reply::Nil => false,
             reply => return Err(CallError::unexpected(&reply)),
         };
-        self.remove(latch);
+        self.delete_latch(latch);
         Ok(is_held)
     }
 
-    /// `unlockInnerAsync`: how long a command and its retries take.
-    fn latch_ttl(&self) -> Duration {
-        (self.settings.command_timeout + *self.settings.retry.end()) * RETRY_ATTEMPTS
-    }
-
     /// Does not wait for the reply.
-    fn remove(&self, latch: String) {
+    fn delete_latch(&self, latch: String) {
         let (env, open, cleaner) = (self.env.clone(), self.open.clone(), self.cleaner.clone());
         self.env.spawn(async move {
             let mut redis = cleaner.take().unwrap_or_else(|| open(&env));
@@ -303,6 +299,13 @@ impl RLock {
             task.abort();
         }
     }
+}
+
+/// At least the time of a command with all its retries, and at least 1 ms
+/// (`RedissonBaseLock.unlockInnerAsync`).
+pub(super) fn latch_ttl(settings: &Settings) -> Duration {
+    let tries = (settings.command_timeout + *settings.retry.end()) * RETRY_ATTEMPTS;
+    tries.max(Duration::from_millis(1))
 }
 
 async fn renew(env: Env, mut redis: Session, key: String, id: String, ttl: Duration) {

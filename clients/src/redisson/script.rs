@@ -97,7 +97,7 @@ return ttl"#,
 
 /// Releases the fair lock once. KEYS: lock, queue, timeouts, channel, latch. ARGV: message, ttl,
 /// `uuid:thread`, the wall clock, the ttl of the latch. Returns nil if another owner holds the lock,
-/// 0 if the caller still holds it, and 1 if the lock is free. The latch is that of [`RELEASE`].
+/// 0 if the caller still holds it, and 1 if the lock is free. Uses a latch like [`RELEASE`].
 pub static FAIR_RELEASE: Script = Script::new(
     r#"local result = redis.call("get",KEYS[5])
 if result ~= false then

@@ -1,4 +1,7 @@
-use crate::lock::{Acquisition, Release, Settings};
+use super::rlock::latch_ttl;
+use super::script::RELEASE;
+use crate::lock::{Acquisition, Release, Servers, Settings};
+use crate::reply::Reply;
 use crate::testing::{
     Answer, Call, TestWorld, both, five, granted, normal, once, one, one_redis, settings,
 };
@@ -48,7 +51,7 @@ fn the_watchdog_renews_every_third_until_the_outermost_release() {
     world.pass(20_000);
     insta::assert_snapshot!(world.trace(), @r"
        6.000 redis #2 connect
-       7.000 redis #2 < DEL redisson_unlock_latch:{lock}:owner-1 > :0
+       7.000 redis #2 < DEL redisson_unlock_latch:{lock}:owner-1 > :1
     3336.333 redis #3 connect
     3337.333 redis #3 < EVALSHA [sha of renew] 1 lock 10000 owner-2:1
     3338.333 redis #3 > -NOSCRIPT No matching script. Please use EVAL.
@@ -57,7 +60,7 @@ fn the_watchdog_renews_every_third_until_the_outermost_release() {
     7006.000 redis #1 < EVALSHA [sha of hold-once-less] 3 lock redisson_lock__channel:{lock} redisson_unlock_latch:{lock}:owner-3 0 10000 owner-2:1 2800
     7007.000 redis #1 > :1
     7007.000 redis #3 close
-    7007.000 redis #2 < DEL redisson_unlock_latch:{lock}:owner-3 > :0
+    7007.000 redis #2 < DEL redisson_unlock_latch:{lock}:owner-3 > :1
     ");
     assert_eq!(world.pending_timers(), 0);
 }
@@ -87,6 +90,30 @@ fn the_watchdog_of_a_lost_lock_stops_and_tells_nobody() {
     assert!(!trace.contains("LockLost"), "{trace}");
     assert_eq!(trace.matches("[sha of renew]").count(), 1, "{trace}");
     assert_eq!(world.run(lock.release(lease)), Release::NotHeld);
+}
+
+#[test]
+fn a_release_that_arrives_twice_counts_once() {
+    let (world, mut lock) = one_redis("redisson-lease", normal);
+    let outer = granted(world.run(lock.acquire("lock")));
+    granted(world.run(lock.acquire("lock")));
+    let Servers::One(address) = one() else { panic!("one server") };
+    let twice = |latch: &str| {
+        let mut session = crate::Session::fixed(&world.env(), &address, settings().ttl);
+        let keys = [&b"lock"[..], b"channel", latch.as_bytes()];
+        let arguments = [&b"0"[..], b"10000", outer.owner.strip_suffix(b"=1").unwrap(), b"2800"];
+        let mut call = || world.run(RELEASE.call(&mut session, &keys, &arguments));
+        [call(), call()]
+    };
+    assert_eq!(twice("first"), [Ok(Reply::Integer(0)), Ok(Reply::Integer(0))]);
+    assert_eq!(twice("second"), [Ok(Reply::Integer(1)), Ok(Reply::Integer(1))]);
+}
+
+#[test]
+fn a_latch_lives_for_at_least_a_millisecond() {
+    let none = Duration::ZERO..=Duration::ZERO;
+    let quick = Settings { command_timeout: Duration::from_micros(200), retry: none, ..settings() };
+    assert_eq!(latch_ttl(&quick), Duration::from_millis(1));
 }
 
 #[test]

@@ -8,7 +8,8 @@
 //! - `node-redlock` 5 asks all masters in parallel, by a script that calls EXISTS and then SET, with
 //!   a drift of 1 % and 2 ms. It **does not compare the end of the validity with the current time**.
 //!   It makes up to 10 retries 100 to 300 ms apart, and **releases a failed attempt's keys only after
-//!   the last attempt**.
+//!   the last attempt**. Unlike the library, the model waits for every master's answer, also after
+//!   a majority has answered, and releases the masters in turn.
 //! - `redsync` 4 asks all masters in parallel, with a drift of 1 %. It makes up to 32 tries 50 to
 //!   250 ms apart.
 

@@ -224,18 +224,20 @@ impl Store {
                     "$-1\r\n".to_owned()
                 }
             },
-            [key, _, _, _, ttl_ms, id, _] if digest == redisson::RELEASE.digest() => {
-                match self.count_of(key, id, now) {
-                    None => "$-1\r\n".to_owned(),
-                    Some(1) => {
-                        self.keys.remove(*key);
-                        ":1\r\n".to_owned()
-                    }
-                    Some(count) => {
-                        self.set(key, &format!("{id}={}", count - 1), Some(later(now, ttl_ms)));
-                        ":0\r\n".to_owned()
-                    }
+            [key, _, latch, _, ttl_ms, id, latch_ms] if digest == redisson::RELEASE.digest() => {
+                if let Some(result) = self.get(latch, now) {
+                    return format!(":{result}\r\n");
                 }
+                let Some(count) = self.count_of(key, id, now) else { return "$-1\r\n".to_owned() };
+                let is_free = count == 1;
+                if is_free {
+                    self.keys.remove(*key);
+                } else {
+                    self.set(key, &format!("{id}={}", count - 1), Some(later(now, ttl_ms)));
+                }
+                let result = u8::from(is_free).to_string();
+                self.set(latch, &result, Some(later(now, latch_ms)));
+                format!(":{result}\r\n")
             }
             [key, ttl_ms] if digest == redisson::EXPIRE.digest() => self.expire(key, ttl_ms, now),
             [key, ttl_ms, id] if digest == redisson::RENEW.digest() => {

@@ -16,8 +16,11 @@ pub fn etcd(_: Speaker, bytes: &[u8]) -> String {
     if let Some(frames) = http2(bytes.strip_prefix(PREFACE).unwrap_or(bytes)) {
         return frames;
     }
-    if bytes.starts_with(GREETING) || bytes.first() == Some(&0) {
+    if bytes.starts_with(GREETING) || bytes.get(4) == Some(&b'{') {
         return member(bytes);
+    }
+    if bytes.first() == Some(&0) {
+        return "HTTP/2 part of a frame".to_owned();
     }
     let text = String::from_utf8_lossy(bytes);
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or(("", &text));
@@ -91,6 +94,6 @@ mod tests {
         let vote = br#"{"term":2,"body":{"Vote":{}}}"#;
         let vote = [&(vote.len() as u32).to_be_bytes()[..], vote].concat();
         assert_eq!(etcd(Speaker::Client, &vote), "raft Vote");
-        assert_eq!(etcd(Speaker::Client, &call[..5]), "raft");
+        assert_eq!(etcd(Speaker::Client, &call[..5]), "HTTP/2 part of a frame");
     }
 }
