@@ -5,12 +5,15 @@ plans. ci/own-programs.sh installs the libraries.
 
 Each pair runs SEEDS plans (3) of each of the 18 families of faults. Prints a table with a row for
 each pair: how many of the library's operations the model executes with the same commands, and how
-many runs of each were violated or unknown. Operations are compared in the first runs (at most 3) without
-faults and under lost replies. An operation is everything that a process sends to the lock's servers
-between two reports to the judge. Repeated rounds count once. Greetings and questions about the
-server are not counted, nor are commands for whose reply a library does not wait. What only one side
-sends is printed on stderr. The exit status is 1 if the counts of violated runs differ by more than
-chance explains (Fisher's exact test, 1 % for each family and for all families together).
+many runs of each were violated or unknown. Operations are compared in the first runs (at most 3)
+without faults and under lost replies. An operation is everything that a process sends to the lock's
+servers between two reports to the judge. Repeated rounds count once. Not counted: greetings,
+settings of a connection, and commands for whose reply a library does not wait. What only one side
+sends is printed on stderr.
+
+The exit status is 1 if the library did nothing, or if the counts of violated runs differ at the
+level of 1 % in a family (possible from five seeds on) or in all families together (Fisher's exact
+test). With 19 tests for each pair, a single difference may be chance: repeat it with other seeds.
 """
 
 import json
@@ -142,7 +145,7 @@ class Operations:
             if re.match(BACKGROUND, part):
                 self.background[f"in the background: {word}"] += 1
             elif process in self.open and word.split(" ")[0] not in IGNORED:
-                self.open[process][1] += [] if re.match(SETTING, part) else [word]
+                self.open[process][1].extend([] if re.match(SETTING, part) else [word])
 
     def step(self, process, event):
         text = event["name"]
