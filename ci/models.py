@@ -3,10 +3,10 @@ plans. ci/own-programs.sh installs the libraries.
 
     models.py FENCEPOST FOLDER [SEEDS [NAME...]]
 
-Each pair runs SEEDS plans (3) of each of the 18 families of faults. Prints a table with a row for
-each pair: how many of the library's operations the model executes with the same commands, and how
-many runs of each were violated or unknown. Operations are compared in the first runs (at most 3)
-without faults and under lost replies. An operation is everything that a process sends to the lock's
+Each pair runs SEEDS plans (3) of each family of faults. Prints a table with a row for each pair: how
+many of the library's operations the model executes with the same commands, and how many runs of
+each were violated or unknown. Operations are compared in the first runs (at most 3) without faults
+and under lost replies. An operation is everything that a process sends to the lock's
 servers between two reports to the judge. Repeated rounds count once. Not counted: greetings,
 settings of a connection, and commands for whose reply a library does not wait. What only one side
 sends is printed on stderr.
@@ -28,9 +28,6 @@ from workers import WORKERS
 
 FENCEPOST, FOLDER = sys.argv[1:3]
 SEEDS = int(sys.argv[3]) if len(sys.argv) > 3 else 3
-FAMILIES = ["none", "pause", "replication-lag", "failover", "clock-drift", "clock-jump", "restart"]
-FAMILIES += ["partition", "lost-reply", "lost-request", "latency", "storage-delay", "suspend"]
-FAMILIES += ["client-crash", "slow-server", "eviction", "operator", "all"]
 TRACED = ["none", "lost-reply"]
 TRACES = range(min(SEEDS, 3))
 # By default, fencepost delays the messages of a program for longer than those of a model.
@@ -64,7 +61,8 @@ AS_SHIPPED = {
 }
 IGNORED = {"HELLO", "CLIENT", "SELECT", "INFO", "AUTH", "PING", "CONNECT", "END", "SCRIPT"}
 IGNORED |= {"COMMAND", "Ping", "CloseSession", "SESSION", "STARTUP", "TERMINATE"}
-# The libraries do not wait for the replies to these commands, so they also arrive between operations.
+# The libraries do not wait for the replies to these commands, which therefore also arrive between
+# operations.
 BACKGROUND = "DEL redisson_unlock_latch|UNSUBSCRIBE|CheckWatches"
 # Create2 and GetChildren2 also return the state of the node.
 SAME = {"EVALSHA": "EVAL", "Create2": "Create", "GetChildren2": "GetChildren"}
@@ -78,21 +76,26 @@ WORDS = {"NX", "XX", "PX", "EX", "GET"}
 
 
 def fencepost(*arguments):
-    said = subprocess.run([FENCEPOST, *arguments, *SETTINGS], capture_output=True, text=True)
+    said = subprocess.run([FENCEPOST, *arguments], capture_output=True, text=True)
     if said.returncode == 2:
         sys.exit(said.stderr.strip())
     return json.loads(said.stdout)
 
 
-def violated(side):
-    """Returns the number of violated runs under each family, and the number of unknown runs."""
-    seeds = ["--seeds", f"0..{SEEDS}", "--no-shrink"]
-    cells = fencepost("sweep", *seeds, "--fault", ",".join(FAMILIES), *side)["cells"]
-    return {cell["fault"]: cell["violated"] for cell in cells}, sum(cell["unknown"] for cell in cells)
+# A name can be followed by an alias.
+LISTED = fencepost("list", "faults", "--format", "json")
+FAMILIES = [family["name"].split(",")[0] for family in LISTED]
+
+
+def verdicts(side):
+    """Returns the numbers of violated and of unknown runs under each family."""
+    plans = ["--seeds", f"0..{SEEDS}", "--fault", ",".join(FAMILIES), "--no-shrink", *SETTINGS]
+    cells = fencepost("sweep", *plans, *side, "--format", "json")["cells"]
+    return [{cell["fault"]: cell[verdict] for cell in cells} for verdict in ("violated", "unknown")]
 
 
 def trace(side, fault, seed):
-    plan = ["--seed", str(seed), "--fault", fault, "--no-shrink"]
+    plan = ["--seed", str(seed), "--fault", fault, "--no-shrink", *SETTINGS]
     return fencepost(*plan, *side, "--format", "perfetto")
 
 
@@ -144,8 +147,10 @@ class Operations:
             word = command(part)
             if re.match(BACKGROUND, part):
                 self.background[f"in the background: {word}"] += 1
-            elif process in self.open and word.split(" ")[0] not in IGNORED:
-                self.open[process][1].extend([] if re.match(SETTING, part) else [word])
+            elif word.split(" ")[0] in IGNORED or re.match(SETTING, part):
+                continue
+            elif process in self.open:
+                self.open[process][1].append(word)
 
     def step(self, process, event):
         text = event["name"]
@@ -169,26 +174,28 @@ def by_chance(a, b, runs):
 def compare(name):
     """Prints the row of a pair. Returns whether its verdicts differ by more than chance."""
     program, options = WORKERS[name]
-    library = ["--program", f"library={program}", *options, *AS_SHIPPED.get(name, [])]
-    sides = [["--client", MODELS[name]], library]
+    options = options + AS_SHIPPED.get(name, [])
+    sides = [["--client", MODELS[name]], ["--program", f"library={program}", *options]]
     sent, background = [Counter(), Counter()], [Counter(), Counter()]
     for fault, seed, side in [(f, s, x) for f in TRACED for s in TRACES for x in (0, 1)]:
         operations = Operations(trace(sides[side], fault, seed))
         sent[side] += operations.found
         background[side] += operations.background
-    (model, of_model), (library, of_library) = [violated([*side, "--format", "json"]) for side in sides]
+    (model, model_unknown), (library, library_unknown) = map(verdicts, sides)
     counts = {fault: (model[fault], library[fault], SEEDS) for fault in FAMILIES}
-    whole = sum(model.values()), sum(library.values()), SEEDS * len(FAMILIES)
+    runs = SEEDS * len(FAMILIES)
+    whole = sum(model.values()), sum(library.values()), runs
+    unknown = sum(model_unknown.values()), sum(library_unknown.values())
     same = sum(sent[1][one] for one in sent[0].keys() & sent[1].keys())
     told = [f"{fault} {a}:{b}" for fault, (a, b, _) in counts.items() if a or b]
     row = [name, MODELS[name], f"{same} of {sent[1].total()}", *whole, ", ".join(told)]
-    row.append(f"{of_model}:{of_library}")
+    row.append(":".join(map(str, unknown)))
     print(f"| {' | '.join(map(str, row))} |", flush=True)
     every = [sent[side] + background[side] for side in (0, 1)]
     for side, whose in enumerate(["model", "library"]):
         for one in sorted(set(every[side]) - set(every[1 - side])):
             print(f"  only the {whose}: {every[side][one]} x {one}", file=sys.stderr, flush=True)
-    is_idle = sent[1].total() == 0 or of_library == whole[2]
+    is_idle = sent[1].total() == 0 or unknown[1] == runs
     return is_idle or any(by_chance(*one) < 0.01 for one in [whole, *counts.values()])
 
 

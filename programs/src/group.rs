@@ -22,7 +22,7 @@ use crate::start::start;
 use crate::synced::{Sync, SyncedFiles};
 use crate::sys::clock_pages::{Budget, ClockPages};
 use crate::sys::memory::Memory;
-use crate::sys::spawn::{adopt_orphans, stay_on_one_core};
+use crate::sys::spawn::{adopt_orphans, signal_process, stay_on_one_core};
 use crate::temporary::TemporaryFiles;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
@@ -42,8 +42,12 @@ pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
 pub(crate) const CALLS_OF_AN_EXEC: u64 = 2_000;
 const LOG_MAX: usize = 4_000_000;
 
+/// Starts a process for the program, and ends it before it executes the program.
 pub fn check(launch: &Launch) -> Result<(), StartError> {
-    crate::start::find_program(launch).map(|_| ())
+    start(launch).map(|tracee| {
+        signal_process(tracee.0, libc::SIGKILL);
+        tracee.wait_for_exit();
+    })
 }
 
 /// Searches `folders`, the value of `PATH`, as a shell in `folder` does.

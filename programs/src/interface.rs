@@ -58,6 +58,10 @@ pub enum StartError {
          --security-opt seccomp=unconfined)"
     )]
     RandomAddresses,
+    #[error("cannot enter the folder '{0}'")]
+    Folder(String),
+    #[error("cannot change to the user {0}")]
+    User(u32),
     #[error(
         "programs can be traced only on Linux x86-64: on other systems, start the simulated \
          servers with 'fencepost serve' and run the program against them in real time"

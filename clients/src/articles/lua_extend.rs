@@ -16,8 +16,7 @@
 use super::{Base, entry};
 use crate::attempt::take;
 use crate::call_error::CallError;
-use crate::commands::set_px;
-use crate::commands::yes_or_no;
+use crate::commands::{set_px, yes_or_no};
 use crate::env::{BoxFuture, Note};
 use crate::lock::{Acquisition, Definition, Extension, Lease, Lock, Release, Usage};
 use crate::owned_key::{extend_if_owned, release};

@@ -13,8 +13,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Number of unacknowledged grants after which an attempt fails. The library retries as often
-/// (`retryAttempts`).
+/// `retryAttempts`. An attempt of the model fails after this many unacknowledged grants; the library
+/// makes one more.
 const RETRY_ATTEMPTS: u32 = 4;
 
 pub fn fresh_uuid(env: &Env) -> Rc<str> {
@@ -221,17 +221,16 @@ impl RLock {
             self.env.wall_clock().as_millis().to_string(),
             latch_ttl(&self.settings).as_millis().to_string(),
         );
-        let message = UNLOCK_MESSAGE;
         let (script, keys, arguments): (_, &[&str], &[&str]) = match self.options.fair {
             false => (
                 &RELEASE,
                 &[key, &names.channel, &latch],
-                &[message, &lives_ms, &self.id, &latch_ms],
+                &[UNLOCK_MESSAGE, &lives_ms, &self.id, &latch_ms],
             ),
             true => (
                 &FAIR_RELEASE,
                 &[key, &names.queue, &names.timeouts, &names.channel, &latch],
-                &[message, &lives_ms, &self.id, &now_ms, &latch_ms],
+                &[UNLOCK_MESSAGE, &lives_ms, &self.id, &now_ms, &latch_ms],
             ),
         };
         let [keys, arguments] = [keys, arguments]

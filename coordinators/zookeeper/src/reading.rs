@@ -31,8 +31,8 @@ impl Reading<'_> {
                 }
             }
             Operation::SetWatches => self.set_watches(reader)?,
-            Operation::CheckWatches => self.at_watches(reader, Watches::contains)?,
-            Operation::RemoveWatches => self.at_watches(reader, Watches::remove)?,
+            Operation::CheckWatches => self.check_watches(reader)?,
+            Operation::RemoveWatches => self.remove_watches(reader)?,
             _ => return Err(Refusal::Unimplemented),
         }
         Ok(writer)
@@ -116,15 +116,17 @@ impl Reading<'_> {
         }
     }
 
-    fn at_watches(
-        &mut self,
-        reader: &mut Reader<'_>,
-        find: impl Fn(&mut Watches, WatchKind, &str, ConnectionId) -> bool,
-    ) -> Result<(), Refusal> {
+    fn check_watches(&self, reader: &mut Reader<'_>) -> Result<(), Refusal> {
+        let (path, kinds) = (reader.text()?, kinds(reader.int()?)?);
+        let is_there = kinds.iter().any(|of| self.watches.has_any(*of, &path));
+        if is_there { Ok(()) } else { Err(Refusal::NoWatcher) }
+    }
+
+    fn remove_watches(&mut self, reader: &mut Reader<'_>) -> Result<(), Refusal> {
         let (path, kinds) = (reader.text()?, kinds(reader.int()?)?);
         let mut was_there = false;
         for of in kinds {
-            was_there |= find(self.watches, *of, &path, self.connection);
+            was_there |= self.watches.remove(*of, &path, self.connection);
         }
         if was_there { Ok(()) } else { Err(Refusal::NoWatcher) }
     }

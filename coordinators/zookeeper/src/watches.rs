@@ -42,8 +42,11 @@ impl Watches {
     }
 
     /// As in ZooKeeper 3.8 (`WatchManager.containsWatcher`), a watch of any client counts.
-    pub(crate) fn contains(&mut self, of: WatchKind, path: &str, _: ConnectionId) -> bool {
-        self.table(of).contains_key(path)
+    pub(crate) fn has_any(&self, of: WatchKind, path: &str) -> bool {
+        match of {
+            WatchKind::Data => self.data.contains_key(path),
+            WatchKind::Children => self.children.contains_key(path),
+        }
     }
 
     pub(crate) fn remove(&mut self, of: WatchKind, path: &str, connection: ConnectionId) -> bool {

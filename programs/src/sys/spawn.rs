@@ -47,15 +47,23 @@ pub(crate) fn spawn(image: &Image) -> Result<Tracee, StartError> {
             Ok(tracee)
         }
         Some(Stop::Exited(RANDOM_ADDRESSES)) => Err(StartError::RandomAddresses),
+        Some(Stop::Exited(NO_FOLDER)) => {
+            Err(StartError::Folder(image.folder.to_string_lossy().into_owned()))
+        }
+        Some(Stop::Exited(NO_USER)) => Err(StartError::User(image.user.unwrap_or_default())),
         other => Err(StartError::NotAllowed(format!("the child said {other:?}"))),
     }
 }
 
-/// Exit status of a child that could not turn off the randomization of addresses.
+/// Exit statuses of a child that could not become the program, by the step that failed.
+const NO_FOLDER: i32 = 121;
+const NO_TRACER: i32 = 122;
+const NO_FILTER: i32 = 123;
+const NO_USER: i32 = 124;
 const RANDOM_ADDRESSES: i32 = 125;
+const NO_PROGRAM: i32 = 127;
 
-/// Replaces the child with the program. The exit statuses 121 to 125 and 127 identify the step that
-/// failed.
+/// Replaces the child with the program.
 unsafe fn become_program(
     image: &Image,
     arguments: &[*const c_char],
@@ -76,24 +84,24 @@ unsafe fn become_program(
                 || libc::setresgid(user, user, user) != 0
                 || libc::setresuid(user, user, user) != 0)
         {
-            libc::_exit(124);
+            libc::_exit(NO_USER);
         }
         if libc::chdir(image.folder.as_ptr()) != 0 {
-            libc::_exit(121);
+            libc::_exit(NO_FOLDER);
         }
         libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV);
         // The kernel kills the child when the tracer's thread ends.
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         if libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) != 0 {
-            libc::_exit(122);
+            libc::_exit(NO_TRACER);
         }
         libc::raise(libc::SIGSTOP);
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         if libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, program) != 0 {
-            libc::_exit(123);
+            libc::_exit(NO_FILTER);
         }
         libc::execve(image.path.as_ptr(), arguments.as_ptr(), environment.as_ptr());
-        libc::_exit(127);
+        libc::_exit(NO_PROGRAM);
     }
 }
 

@@ -1,6 +1,6 @@
 use crate::alone::{launch, run_alone};
 use crate::{not_emulated, python, run_c, shell, stuck};
-use fencepost_programs::{Ending, Group, StartError};
+use fencepost_programs::{Ending, Group, Launch, StartError, check};
 use std::process::Command;
 
 #[test]
@@ -78,16 +78,21 @@ fn what_cannot_be_started_is_an_error() {
     assert!(matches!(start(&["/nowhere/x"]), StartError::NotFound(_)));
     assert!(matches!(start(&["no-such-program-at-all"]), StartError::NotFound(_)));
     assert!(matches!(start(&["/etc/passwd"]), StartError::NotExecutable(_)));
+    let elsewhere = Launch { folder: "/nowhere".into(), ..launch(&["/bin/true"]) };
+    assert!(matches!(check(&elsewhere), Err(StartError::Folder(folder)) if folder == "/nowhere"));
 }
 
 #[test]
 fn addresses_that_stay_random_are_an_error_that_names_what_to_allow() {
     let start = || {
         forbid_personality();
-        Group::start(&launch(&["/bin/true"])).map(|_| ()).unwrap_err().to_string()
+        let launch = launch(&["/bin/true"]);
+        let started = Group::start(&launch).map(|_| ());
+        [started, check(&launch)].map(|refused| refused.unwrap_err().to_string())
     };
-    let refused = std::thread::spawn(start).join().unwrap();
-    assert!(refused.contains("--security-opt seccomp=unconfined"), "{refused}");
+    for refused in std::thread::spawn(start).join().unwrap() {
+        assert!(refused.contains("--security-opt seccomp=unconfined"), "{refused}");
+    }
 }
 
 /// As in Docker's default profile, `personality` fails in this thread and its children.

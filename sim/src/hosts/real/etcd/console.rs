@@ -309,7 +309,7 @@ impl Console for EtcdConsole {
     }
 
     fn wording(&self) -> Wording {
-        fencepost_etcd::wording
+        grpc::wording
     }
 }
 

@@ -1,5 +1,6 @@
 //! Reads gRPC calls from the HTTP/2 frames of clients' connections.
 
+use fencepost_machine::wording::Speaker;
 use fluke_hpack::Decoder;
 use std::collections::BTreeMap;
 
@@ -14,6 +15,13 @@ const CONTINUATION: u8 = 9;
 const END_HEADERS: u8 = 0x4;
 const PADDED: u8 = 0x8;
 const PRIORITY: u8 = 0x20;
+/// The types of frames (RFC 9113, section 6), by number.
+const NAMES: [&str; 10] = [
+    "DATA", "HEADERS", "PRIORITY", "RST_STREAM", "SETTINGS", "PUSH_PROMISE", "PING", "GOAWAY",
+    "WINDOW_UPDATE", "CONTINUATION",
+];
+/// Start of a raft message between servers, whose length takes 8 bytes.
+const RAFT_HEAD: &[u8] = &[0; 5];
 
 #[derive(Default)]
 pub(super) struct Connection {
@@ -45,12 +53,9 @@ impl Connection {
     }
 
     fn next_frame(&mut self) -> Option<Frame> {
-        let head = self.unread.first_chunk::<FRAME_HEAD>()?;
-        let [a, b, c, kind, flags, stream @ ..] = *head;
-        let end = FRAME_HEAD + u32::from_be_bytes([0, a, b, c]) as usize;
-        let body = self.unread.get(FRAME_HEAD..end)?.to_vec();
-        self.unread.drain(..end);
-        Some(Frame { kind, flags, stream: u32::from_be_bytes(stream), body })
+        let frame = Frame::first_of(&self.unread)?;
+        self.unread.drain(..FRAME_HEAD + frame.body.len());
+        Some(frame)
     }
 
     fn takes(&mut self, frame: Frame) -> Option<Vec<u8>> {
@@ -83,6 +88,13 @@ struct Frame {
 }
 
 impl Frame {
+    fn first_of(bytes: &[u8]) -> Option<Frame> {
+        let [a, b, c, kind, flags, stream @ ..] = *bytes.first_chunk::<FRAME_HEAD>()?;
+        let end = FRAME_HEAD + u32::from_be_bytes([0, a, b, c]) as usize;
+        let body = bytes.get(FRAME_HEAD..end)?.to_vec();
+        Some(Frame { kind, flags, stream: u32::from_be_bytes(stream), body })
+    }
+
     fn content(&self) -> Option<&[u8]> {
         let mut body = &self.body[..];
         if self.kind != CONTINUATION && self.flags & PADDED != 0 {
@@ -94,6 +106,36 @@ impl Frame {
         }
         Some(body)
     }
+}
+
+/// Names the frames of a gRPC client or server, with the texts of DATA frames.
+pub(super) fn wording(speaker: Speaker, bytes: &[u8]) -> String {
+    match names(bytes.strip_prefix(PREFACE).unwrap_or(bytes)) {
+        Some(names) => format!("HTTP/2 {names}"),
+        None if bytes.first() == Some(&0) && !bytes.starts_with(RAFT_HEAD) => {
+            "HTTP/2 part of a frame".to_owned()
+        }
+        None => fencepost_etcd::wording(speaker, bytes),
+    }
+}
+
+/// Returns `None` unless the bytes are whole frames.
+fn names(mut bytes: &[u8]) -> Option<String> {
+    let mut words = Vec::new();
+    while !bytes.is_empty() {
+        let frame = Frame::first_of(bytes).filter(|frame| frame.stream <= i32::MAX as u32)?;
+        words.push((*NAMES.get(usize::from(frame.kind))?).to_owned());
+        if frame.kind == DATA {
+            words.extend(texts(&frame.body));
+        }
+        bytes = &bytes[FRAME_HEAD + frame.body.len()..];
+    }
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+fn texts(message: &[u8]) -> impl Iterator<Item = String> {
+    let runs = message.split(|byte| !byte.is_ascii_graphic());
+    runs.filter(|run| run.len() >= 4).map(|run| String::from_utf8_lossy(run).into_owned())
 }
 
 fn numbers(message: &[u8]) -> String {
@@ -174,6 +216,18 @@ mod tests {
     fn bytes_without_the_preface_are_no_calls() {
         let mut connection = Connection::default();
         assert_eq!(connection.receive(b"POST /v3/kv/txn HTTP/1.1\r\n\r\n{}"), [] as [Vec<u8>; 0]);
+    }
+
+    #[test]
+    fn frames_are_named_and_told_from_raft_messages() {
+        let told = |bytes: &[u8]| wording(Speaker::Client, bytes);
+        let asked = call(&mut Encoder::new(), 1, "/etcdserverpb.KV/Put", b"\x0a\x06orders");
+        assert_eq!(told(&asked), "HTTP/2 HEADERS DATA orders");
+        assert_eq!(told(&[PREFACE, &frame(4, 0, 0, b"")].concat()), "HTTP/2 SETTINGS");
+        assert_eq!(told(&frame(DATA, 1, 1, b"")), "HTTP/2 DATA");
+        assert_eq!(told(&asked[..asked.len() - 1]), "HTTP/2 part of a frame");
+        assert_eq!(told(&[0, 0, 0, 0, 0, 0, 0, 3, 8, 1, 16]), "raft");
+        assert_eq!(told(b"POST /v3/kv/put HTTP/1.1\r\n\r\n"), "POST /v3/kv/put");
     }
 
     #[test]
