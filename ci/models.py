@@ -43,16 +43,21 @@ MODELS = {
     "kazoo": "kazoo-lock",
     "curator-mutex": "curator-mutex",
     "curator-semaphore": "zookeeper-semaphore",
+    "spring-jdbc-4": "jdbc-4",
     "spring-jdbc-5": "jdbc-5",
+    "spring-jdbc-7": "jdbc-7",
     "spring-redis": "spring-registry",
     "shedlock": "shedlock-db-time",
+    "shedlock-client-time": "shedlock-jdbc",
     "jedis-getset": "jedis-getset",
     "redisson-4": "redisson",
     "redisson-4-lease": "redisson-lease",
+    "redisson-4-sentinel": "redisson-wait",
     "redisson-4-fair": "redisson-fair",
     "redisson-4-red": "redisson-redlock",
     "etcd-go": "etcd-mutex",
 }
+SENTINEL = ["--deployment", "sentinel"]
 # The workers retry for longer than these libraries by default, but the models do not.
 AS_SHIPPED = {
     "redlock-py-1": ["--env", "TRIES=3"],
@@ -176,6 +181,7 @@ def compare(name):
     program, options = WORKERS[name]
     options = options + AS_SHIPPED.get(name, [])
     sides = [["--client", MODELS[name]], ["--program", f"library={program}", *options]]
+    sides[0] += SENTINEL if "sentinel" in options else []
     sent, background = [Counter(), Counter()], [Counter(), Counter()]
     for fault, seed, side in [(f, s, x) for f in TRACED for s in TRACES for x in (0, 1)]:
         operations = Operations(trace(sides[side], fault, seed))

@@ -21,7 +21,7 @@ class Redisson extends Harness {
         var lock = locks.get(0);
         var several = locks.toArray(RLock[]::new);
         switch (kind) {
-            case "watchdog" -> cycles(() -> { lock.lock(); return true; }, lock::unlock);
+            case "watchdog" -> cycles(() -> lock.tryLock(60_000, MS), lock::unlock);
             case "once" -> cycles(() -> polled(() -> lock.tryLock(0, TTL, MS)), lock::unlock);
             case "multi", "red" -> {
                 var all = kind.equals("red") ? new RedissonRedLock(several) : new RedissonMultiLock(several);
@@ -50,7 +50,7 @@ class Redisson extends Harness {
     }
 
     static Config config(String address) {
-        var config = new Config().setCodec(new StringCodec());
+        var config = new Config().setCodec(new StringCodec()).setLockWatchdogTimeout(TTL);
         var sentinels = System.getenv("FENCEPOST_SENTINELS");
         if (sentinels == null) {
             config.useSingleServer().setAddress(env(address)).setConnectionPoolSize(2).setConnectionMinimumIdleSize(1)

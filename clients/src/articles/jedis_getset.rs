@@ -17,7 +17,8 @@
 //! return false
 //! ```
 //!
-//! The timeout counts the sleeps but not the calls. `jedis-getset` keeps these mistakes: **DEL
+//! The timeout counts the sleeps but not the calls, and an exception of Jedis ends the acquire.
+//! `jedis-getset` keeps these mistakes: **DEL
 //! ignores the owner**; **GETSET nil counts as a loss**, so the new key blocks all processes until
 //! its time has passed; and **the loser's GETSET overwrites the winner's time**.
 //! `jedis-getset-owner` fixes all three with a stored owner, compare-and-set and
@@ -30,7 +31,6 @@ use crate::env::BoxFuture;
 use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
 use crate::owned_key::delete_if_owned;
 use bytes::Bytes;
-use std::borrow::Cow;
 use std::time::Duration;
 
 const SLEEP_MS: i64 = 100;
@@ -66,15 +66,13 @@ struct JedisGetset {
 
 impl JedisGetset {
     async fn acquire_within(&mut self, resource: &str) -> Acquisition {
-        let mut standing = None;
-        let mut refusal = Cow::Borrowed("held by another");
         let mut timeout_ms =
             i64::try_from(self.base.settings.acquire_timeout.as_millis()).unwrap_or(i64::MAX);
         while timeout_ms >= 0 {
-            match acquisition(resource, self.attempt(resource).await) {
-                Acquisition::Granted(lease) => return Acquisition::Granted(lease),
-                Acquisition::Refused(reason) => refusal = reason,
-                Acquisition::Unknown(reason) => standing = Some(reason),
+            let attempt = self.attempt(resource).await;
+            // The class does not catch Jedis's exceptions.
+            if !matches!(attempt, Err(AttemptFailure::Held)) {
+                return acquisition(resource, attempt);
             }
             timeout_ms -= SLEEP_MS;
             self.base.env.sleep(Duration::from_millis(SLEEP_MS.unsigned_abs())).await;
@@ -82,7 +80,7 @@ impl JedisGetset {
                 break;
             }
         }
-        standing.map_or(Acquisition::Refused(refusal), Acquisition::Unknown)
+        acquisition(resource, Err(AttemptFailure::Held))
     }
 
     async fn attempt(&mut self, resource: &str) -> Result<Bytes, AttemptFailure> {
@@ -129,7 +127,7 @@ impl Lock for JedisGetset {
 mod tests {
     use crate::lock::{Acquisition, Lock, Release, Settings};
     use crate::testing::{
-        Answer, Call, TestWorld, both, granted, normal, one, one_redis, settings,
+        Answer, Call, TestWorld, both, granted, normal, once, one, one_redis, settings,
     };
     use std::rc::Rc;
     use std::time::Duration;
@@ -166,6 +164,15 @@ mod tests {
         205.000 redis #1 < SETNX lock 1700000010206 > :0
         206.000 redis #1 < GET lock > $13 1700000009000
         ");
+    }
+
+    #[test]
+    fn an_exception_of_jedis_ends_the_acquire() {
+        let (world, mut lock) = one_redis("jedis-getset", once("SETNX", Answer::Lost));
+        let outcome = world.run(lock.acquire("lock"));
+        assert_eq!(outcome, Acquisition::Unknown("no reply within 500 ms".into()));
+        assert_eq!(world.trace().matches("SETNX").count(), 1);
+        assert!(world.value("redis", "lock").is_some());
     }
 
     #[test]

@@ -7,7 +7,8 @@
 //! 1. The library takes the locks one after the other, each with a lease of **twice the wait**. It
 //!    waits for each lock on the lock's channel, for at most that lock's share of the wait.
 //! 2. Without a majority the library releases the taken locks and begins again, until the wait is
-//!    over.
+//!    over. It then **returns false, even if a master keeps its lock** because it did not confirm the
+//!    release.
 //! 3. Each taken lock gets its lease by a **PEXPIRE that ignores the owner**, and the library
 //!    ignores the answer 0. Without this step a lock stays for twice the wait. (If a PEXPIRE fails,
 //!    the library throws an exception; the model continues.)
@@ -63,7 +64,6 @@ impl RedLock {
     async fn take_majority(&mut self, key: &str) -> Acquisition {
         let deadline = self.env.monotonic_clock().plus(self.wait);
         let (mut taken, mut place, mut missing): (Vec<(usize, Lease)>, _, _) = (Vec::new(), 0, 0);
-        let mut standing = None;
         while place < self.locks.len() {
             let share = (self.wait / self.count()).max(Duration::from_millis(1));
             let patience = share.min(self.env.left(deadline));
@@ -73,9 +73,8 @@ impl RedLock {
                     true
                 }
                 Acquisition::Refused(_) => false,
-                Acquisition::Unknown(reason) => {
+                Acquisition::Unknown(_) => {
                     let _ = self.locks[place].unlock_once(key).await;
-                    standing = Some(reason);
                     false
                 }
             };
@@ -90,9 +89,7 @@ impl RedLock {
             }
             if self.env.left(deadline).is_zero() {
                 self.give_back(key, &mut taken).await;
-                let reason = "no majority in time".to_owned();
-                return standing
-                    .map_or_else(|| Acquisition::Refused(reason.into()), Acquisition::Unknown);
+                return Acquisition::Refused("no majority in time".into());
             }
         }
         for (place, _) in &taken {

@@ -89,13 +89,17 @@ impl RLock {
 
     async fn try_within(&mut self, key: &str, wait: Duration) -> Acquisition {
         let deadline = self.env.monotonic_clock().plus(wait);
-        let mut messages = None;
+        let (mut messages, mut is_waiting) = (None, false);
         loop {
             let (patience, reason) = match self.attempt(key, wait).await {
                 Ok(Attempt::Locked) => return Acquisition::Granted(self.lease(key)),
                 Ok(Attempt::Held(patience)) => (patience, "held by another".to_owned()),
-                // The library throws an exception here, although the server may have executed the
-                // acquire.
+                // The server may have executed the acquire. `tryLock` logs this error and returns
+                // false.
+                Err(error @ CallError::Timeout(_)) if is_waiting => {
+                    return Acquisition::Refused(error.to_string().into());
+                }
+                // The library throws an exception.
                 Err(error) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }
@@ -106,6 +110,7 @@ impl RLock {
             }
             if messages.is_none() {
                 messages = self.subscribe(key, self.env.left(deadline)).await;
+                is_waiting |= messages.is_some();
                 if messages.is_some() {
                     // Try again, because the holder may have released the lock before the client
                     // subscribed.

@@ -179,6 +179,40 @@ fn an_acquire_whose_reply_was_lost_is_unknown_and_is_taken_up_by_the_next() {
 }
 
 #[test]
+fn a_waiter_whose_acquire_loses_its_reply_is_refused_although_it_has_the_lock() {
+    let mut acquires = 0;
+    let (world, mut lock) = one_redis("redisson-lease", move |call: &Call<'_>| {
+        acquires += usize::from(call.name() == "EVALSHA");
+        // The first is the holder's. The waiter sends two before it waits.
+        if acquires == 4 { Answer::Lost } else { Answer::Normal }
+    });
+    let mut other = world.lock("redisson-lease", &one(), &patient(20));
+    granted(world.run(lock.acquire("lock")));
+    let refused = world.run(other.acquire("lock"));
+    assert_eq!(refused, Acquisition::Refused("no reply within 500 ms".into()));
+    assert!(world.now() < 11_000_000, "the other 9 s of the wait are lost");
+    assert!(world.value("redis", "lock").is_some(), "{}", world.trace());
+}
+
+#[test]
+fn red_lock_without_a_majority_is_refused_even_if_a_release_was_lost() {
+    let world = TestWorld::new();
+    let mut scripts = 0;
+    world.serve("m1", move |call: &Call<'_>| {
+        scripts += usize::from(call.name() == "EVALSHA");
+        if scripts > 1 { Answer::Dropped } else { Answer::Normal }
+    });
+    world.serve("m2", normal);
+    for master in ["m3", "m4", "m5"] {
+        world.serve(master, |_| Answer::Dropped);
+    }
+    let mut lock = world.lock("redisson-redlock", &five(), &settings());
+    let refused = world.run(lock.acquire("lock"));
+    assert_eq!(refused, Acquisition::Refused("no majority in time".into()));
+    assert!(world.value("m1", "lock").is_some(), "{}", world.trace());
+}
+
+#[test]
 fn a_majority_is_given_its_lease_afterwards() {
     let world = TestWorld::new();
     for master in ["m1", "m2", "m3", "m4"] {

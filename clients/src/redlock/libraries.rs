@@ -1,5 +1,6 @@
 //! Redlock as three libraries implement it, with this crate's connections and timeouts. All three
-//! use one random value for all attempts of an acquire.
+//! use one random value for all attempts of an acquire, and **report a failure after the last
+//! attempt, even if masters keep the value** because they did not receive or confirm the unlock.
 //!
 //! - `redlock-py` 1.0.8 asks the masters in turn. It measures the elapsed time by **`time.time()`,
 //!   the wall clock**, with a drift of 1 % and 2 ms, and makes up to 3 attempts 200 ms apart. If a
@@ -98,7 +99,6 @@ impl Library {
     ) -> Acquisition {
         let owner = fresh_owner(&self.env);
         let mut retry = Retry::start(&self.env, &self.settings);
-        let mut standing = None;
         let mut number = 1;
         loop {
             let reason = match attempt(self, &owner).await {
@@ -107,12 +107,10 @@ impl Library {
                     return Acquisition::Granted(lease);
                 }
                 ControlFlow::Continue(Acquisition::Refused(reason)) => reason,
-                ControlFlow::Continue(Acquisition::Unknown(reason)) => {
-                    standing.insert(reason).clone().into()
-                }
+                ControlFlow::Continue(Acquisition::Unknown(reason)) => reason.into(),
             };
             if number == attempts_max || !retry.wait_to_retry().await {
-                return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
+                return Acquisition::Refused(reason);
             }
             number += 1;
         }

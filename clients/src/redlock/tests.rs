@@ -287,3 +287,20 @@ fn a_master_that_locked_and_then_fell_silent_may_still_hold_the_attempt() {
     assert!(world.value("m4", "lock").is_some());
     assert_eq!(world.value("m5", "lock"), None);
 }
+
+#[test]
+fn libraries_report_a_failure_although_a_master_keeps_the_value() {
+    for name in ["redlock-py", "redsync"] {
+        let world = world(&["m4"], |call| match call.name() {
+            "EVALSHA" => Answer::Dropped,
+            _ => Answer::Normal,
+        });
+        for master in ["m1", "m2", "m3"] {
+            world.store(master, |store| store.set("lock", "another", None));
+        }
+        let mut lock = world.lock(name, &five(), &one_attempt());
+        let outcome = world.run(lock.acquire("lock"));
+        assert_eq!(outcome, Acquisition::Refused("locked 2 of 5".into()), "{name}");
+        assert!(world.value("m4", "lock").is_some(), "{name}");
+    }
+}

@@ -1,4 +1,5 @@
-// ShedLock's JdbcTemplate provider with the database's time: see docs/known-bugs.md.
+// ShedLock's JdbcTemplate provider, with the database's time unless an argument says "client": see
+// docs/known-bugs.md.
 import java.time.Duration;
 import net.javacrumbs.shedlock.core.*;
 import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
@@ -10,8 +11,9 @@ class ShedLockJdbc extends Harness {
     public static void main(String[] arguments) throws Exception {
         var source = new org.postgresql.ds.PGSimpleDataSource();
         source.setUrl(env("JDBC"));
-        var provider = new JdbcTemplateLockProvider(JdbcTemplateLockProvider.Configuration.builder()
-            .withJdbcTemplate(new JdbcTemplate(source)).usingDbTime().build());
+        var configuration = JdbcTemplateLockProvider.Configuration.builder().withJdbcTemplate(new JdbcTemplate(source));
+        if (arguments.length == 0) configuration.usingDbTime();
+        var provider = new JdbcTemplateLockProvider(configuration.build());
         provider.lock(named("another job")).ifPresent(SimpleLock::unlock);
         cycles(() -> polled(() -> {
             var lock = provider.lock(named(env("LOCK")));
