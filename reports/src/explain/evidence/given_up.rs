@@ -13,13 +13,20 @@ pub(super) fn call(timeline: &Timeline<'_>, invoked: Moment) -> bool {
     }
 }
 
+/// Returns whether a call that the application gave up left the lock's count too high: an acquire
+/// that still counts, or a release that did not lower the count.
 pub(super) fn has_raised_count(timeline: &Timeline<'_>, standing: &KeySpan<'_>) -> bool {
-    let mut acquires = timeline.acquisitions.iter();
-    acquires.any(|one| {
-        Some(one.process) == standing.by
-            && acquire(timeline, one)
-            && one.invoked < standing.from
-            && !ended_between(timeline, standing, one.invoked)
+    let is_granted = |operation: u64| {
+        let index = timeline.acquisition_of(operation);
+        index.is_some_and(|index| timeline.acquisitions[index].outcome == Outcome::Granted)
+    };
+    let mut events = timeline.history.events.iter().enumerate();
+    events.any(|(index, event)| {
+        let given_up = timeline.moment(index);
+        matches!(event.what, What::GivenUp { operation, .. } if !is_granted(operation))
+            && Some(event.node) == standing.by
+            && given_up < standing.from
+            && !ended_between(timeline, standing, given_up)
     })
 }
 

@@ -118,6 +118,14 @@ fn a_lock_that_counts_may_have_been_taken_once_more_than_the_application_knows()
     };
     assert_eq!(cause_of_standstill(inner(true)), Cause::GivenUpCall);
     assert_eq!(cause_of_standstill(inner(false)), Cause::LostReply);
+    let again = |gives_up: bool| {
+        let story = Story::new().ttl(900).takes(1, 1, "a=1").leaves(2, 1);
+        let story = if gives_up { story.cancels(3, 1) } else { story.info(3, 1) };
+        let story = count(5, "2")(story.acquires(4, 1)).hears(6, 1, "a=1").leaves(7, 1);
+        count(8, "1")(story).left(9, 1)
+    };
+    assert_eq!(cause_of_standstill(again(true)), Cause::GivenUpCall, "a release");
+    assert_ne!(cause_of_standstill(again(false)), Cause::GivenUpCall);
 }
 
 #[test]

@@ -87,11 +87,13 @@ fn left_behind(
     let index = timeline.acquisition_of(owner.operation)?;
     let section = timeline.section_of(index)?;
     let left = section.to.filter(|_| section.ended_by == SectionEnd::Release)?;
+    let is_given_up = given_up::has_raised_count(timeline, span);
     match span.from < left {
+        true if timeline.is_lowered(span) && is_given_up => Some(Standstill::CallGivenUp),
         true if timeline.is_lowered(span) => Some(Standstill::KeptByCount),
         true if timeline.history.header.quorum > 1 => Some(Standstill::ReleaseUnanswered),
         true => span.runs_out.is_none().then_some(Standstill::OwnerReleased),
-        false if given_up::has_raised_count(timeline, span) => Some(Standstill::CallGivenUp),
+        false if is_given_up => Some(Standstill::CallGivenUp),
         // No message was late, so the process itself set the lock again.
         false if is_set_again(timeline, span) => Some(Standstill::OwnerRenews),
         false => Some(Standstill::OwnerUnaware(Obstacle::Loss)),
