@@ -6,7 +6,8 @@ plans. ci/own-programs.sh installs the libraries.
 Each pair runs SEEDS plans (3) of each family of faults. Prints a table with a row for each pair: how
 many of the library's operations the model executes with the same commands, and how many runs of
 each were violated or unknown. Operations are compared in the first runs (at most 3) without faults
-and under lost replies. An operation is everything that a process sends to the lock's
+and under lost replies. A worker with Sentinels runs as many plans of the two families in which its
+model always has Sentinels. An operation is everything that a process sends to the lock's
 servers between two reports to the judge. Repeated rounds count once. Not counted: greetings,
 settings of a connection, and commands for whose reply a library does not wait. What only one side
 sends is printed on stderr.
@@ -57,7 +58,6 @@ MODELS = {
     "redisson-4-red": "redisson-redlock",
     "etcd-go": "etcd-mutex",
 }
-SENTINEL = ["--deployment", "sentinel"]
 # The workers retry for longer than these libraries by default, but the models do not.
 AS_SHIPPED = {
     "redlock-py-1": ["--env", "TRIES=3"],
@@ -90,11 +90,13 @@ def fencepost(*arguments):
 # A name can be followed by an alias.
 LISTED = fencepost("list", "faults", "--format", "json")
 FAMILIES = [family["name"].split(",")[0] for family in LISTED]
+# In the other families, a model may have no Sentinels.
+WITH_SENTINELS = ["failover", "replication-lag"]
 
 
-def verdicts(side):
+def verdicts(side, families, seeds):
     """Returns the numbers of violated and of unknown runs under each family."""
-    plans = ["--seeds", f"0..{SEEDS}", "--fault", ",".join(FAMILIES), "--no-shrink", *SETTINGS]
+    plans = ["--seeds", f"0..{seeds}", "--fault", ",".join(families), "--no-shrink", *SETTINGS]
     cells = fencepost("sweep", *plans, *side, "--format", "json")["cells"]
     return [{cell["fault"]: cell[verdict] for cell in cells} for verdict in ("violated", "unknown")]
 
@@ -181,15 +183,19 @@ def compare(name):
     program, options = WORKERS[name]
     options = options + AS_SHIPPED.get(name, [])
     sides = [["--client", MODELS[name]], ["--program", f"library={program}", *options]]
-    sides[0] += SENTINEL if "sentinel" in options else []
+    families, traced = FAMILIES, TRACED
+    if "sentinel" in options:
+        families = traced = WITH_SENTINELS
+    seeds = SEEDS * len(FAMILIES) // len(families)
     sent, background = [Counter(), Counter()], [Counter(), Counter()]
-    for fault, seed, side in [(f, s, x) for f in TRACED for s in TRACES for x in (0, 1)]:
+    for fault, seed, side in [(f, s, x) for f in traced for s in TRACES for x in (0, 1)]:
         operations = Operations(trace(sides[side], fault, seed))
         sent[side] += operations.found
         background[side] += operations.background
-    (model, model_unknown), (library, library_unknown) = map(verdicts, sides)
-    counts = {fault: (model[fault], library[fault], SEEDS) for fault in FAMILIES}
-    runs = SEEDS * len(FAMILIES)
+    results = [verdicts(side, families, seeds) for side in sides]
+    (model, model_unknown), (library, library_unknown) = results
+    counts = {fault: (model[fault], library[fault], seeds) for fault in families}
+    runs = seeds * len(families)
     whole = sum(model.values()), sum(library.values()), runs
     unknown = sum(model_unknown.values()), sum(library_unknown.values())
     same = sum(sent[1][one] for one in sent[0].keys() & sent[1].keys())

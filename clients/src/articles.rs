@@ -6,7 +6,7 @@
 //!
 //! The articles ignore failed calls. Here a failed call ends the attempt. If no attempt succeeds
 //! and one may have taken the lock, the lock returns [`Acquisition::Unknown`]. Endless loops stop
-//! at the acquire timeout.
+//! at the acquire timeout. In [`jedis_getset`], a failed call ends the acquire.
 
 pub mod setnx;
 

@@ -14,6 +14,10 @@
 //!   replica acknowledges.
 //! - `redisson-fair` and `redisson-redlock` are in [`fair`] and [`red_lock`].
 //!
+//! If the reply to an acquire is lost while the call already waits, the call **returns false, even if
+//! the server granted the lock** (`RedissonLock.tryLock` catches `RedisResponseTimeoutException`). If
+//! the first reply is lost, the library throws an exception.
+//!
 //! A release also sets a *latch*, a key that holds its result: if the same release arrives twice, the
 //! script returns that result. After the reply, the client deletes the latch and does not wait.
 //!

@@ -1,49 +1,40 @@
-// Spring Integration's JdbcLockRegistry, versions 4.3 to 7.0: see docs/own-programs.md.
-import java.time.Duration;
-import java.util.concurrent.TimeUnit;
-import org.springframework.aop.framework.ProxyFactory;
+// Spring Integration's JdbcLockRegistry, as fencepost runs it: see docs/own-programs.md.
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.integration.jdbc.lock.*;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
-import org.springframework.transaction.interceptor.TransactionInterceptor;
+import redis.clients.jedis.Jedis;
 
-class SpringJdbc extends Harness {
+@org.springframework.transaction.annotation.EnableTransactionManagement
+class SpringJdbc {
     public static void main(String[] arguments) throws Exception {
+        var env = System.getenv();
+        Jedis judge = client("JUDGE"), storage = client("STORAGE");
         var source = new org.postgresql.ds.PGSimpleDataSource();
-        source.setUrl(env("JDBC") + "&socketTimeout=10&connectTimeout=5");
-        var transactions = new DataSourceTransactionManager(source);
+        source.setUrl(env.get("FENCEPOST_JDBC") + "&socketTimeout=10&connectTimeout=5");
         var repository = new DefaultLockRepository(source);
-        repository.setTimeToLive(TTL);
-        set(repository, "setTransactionManager", PlatformTransactionManager.class, transactions);
-        boolean isSeven = has(DefaultLockRepository.class, "acquire", String.class, Duration.class);
-        if (isSeven) {
-            repository.setPrefix("INT7_");
-            set(repository, "setInsertQuery", String.class, get(repository, "getInsertQuery") + " ON CONFLICT DO NOTHING");
+        repository.setTimeToLive(Integer.parseInt(env.get("FENCEPOST_TTL_MS")));
+        var spring = new AnnotationConfigApplicationContext();
+        spring.register(SpringJdbc.class);
+        spring.registerBean(DataSourceTransactionManager.class, () -> new DataSourceTransactionManager(source));
+        spring.registerBean(LockRepository.class, () -> repository);
+        spring.refresh();
+        var lock = new JdbcLockRegistry(spring.getBean(LockRepository.class)).obtain("orders");
+        for (int cycle = Integer.parseInt(env.get("FENCEPOST_CYCLES")); cycle > 0; cycle--) {
+            say(judge, "ACQUIRING");
+            try {
+                if (!lock.tryLock(60, java.util.concurrent.TimeUnit.SECONDS)) { say(judge, "REFUSED"); continue; }
+            } catch (Exception error) { say(judge, "UNKNOWN"); Thread.sleep(100); continue; }
+            long hold = (Long) say(judge, "ACQUIRED");
+            int next = Integer.parseInt(storage.get("orders")) + 1;
+            Thread.sleep(hold);
+            storage.set("orders", String.valueOf(next));
+            say(judge, "RELEASING");
+            try { lock.unlock(); }
+            catch (Exception error) { say(judge, error instanceof java.util.ConcurrentModificationException ? "LOST" : "UNKNOWN"); }
+            say(judge, "RELEASED");
         }
-        repository.afterPropertiesSet();
-        get(repository, "afterSingletonsInstantiated");
-        // Before 6.0, the repository has annotations for its transactions.
-        var proxy = new ProxyFactory(repository);
-        proxy.addAdvice(new TransactionInterceptor(transactions, new AnnotationTransactionAttributeSource()));
-        var transactional = (LockRepository) proxy.getProxy();
-        var registry = isSeven
-            ? JdbcLockRegistry.class.getConstructor(LockRepository.class, Duration.class).newInstance(transactional, Duration.ofMillis(TTL))
-            : new JdbcLockRegistry(transactional);
-        var lock = registry.obtain("orders");
-        cycles(() -> lock.tryLock(60, TimeUnit.SECONDS), lock::unlock);
         System.exit(0);
     }
-
-    // The following methods call others that only some versions have.
-    static void set(Object target, String name, Class<?> type, Object value) throws Exception {
-        if (has(target.getClass(), name, type)) target.getClass().getMethod(name, type).invoke(target, value);
-    }
-    static Object get(Object target, String name) throws Exception {
-        return has(target.getClass(), name) ? target.getClass().getMethod(name).invoke(target) : null;
-    }
-    static boolean has(Class<?> type, String name, Class<?>... parameters) {
-        try { type.getMethod(name, parameters); } catch (NoSuchMethodException none) { return false; }
-        return true;
-    }
+    static Jedis client(String name) { return new Jedis(java.net.URI.create(System.getenv("FENCEPOST_" + name))); }
+    static Object say(Jedis judge, String word) { return judge.sendCommand(() -> word.getBytes(), "orders"); }
 }

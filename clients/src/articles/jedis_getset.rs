@@ -17,10 +17,10 @@
 //! return false
 //! ```
 //!
-//! The timeout counts the sleeps but not the calls, and an exception of Jedis ends the acquire.
-//! `jedis-getset` keeps these mistakes: **DEL
-//! ignores the owner**; **GETSET nil counts as a loss**, so the new key blocks all processes until
-//! its time has passed; and **the loser's GETSET overwrites the winner's time**.
+//! In both locks, the timeout counts the sleeps but not the calls, and an exception of Jedis ends the
+//! acquire. `jedis-getset` keeps these mistakes: **DEL ignores the owner**; **GETSET nil counts as a
+//! loss**, so the new key blocks all processes until its time has passed; and **the loser's GETSET
+//! overwrites the winner's time**.
 //! `jedis-getset-owner` fixes all three with a stored owner, compare-and-set and
 //! compare-and-delete. Both locks **compare the clocks of different clients**.
 

@@ -35,7 +35,7 @@ class Harness {
     static boolean tried(Asked step, String otherwise) throws Exception {
         try {
             if (step.run()) return true;
-        } catch (IllegalMonitorStateException | ClassCastException error) {
+        } catch (IllegalMonitorStateException | ClassCastException | ConcurrentModificationException error) {
             System.err.println(error);
         } catch (Exception error) {
             System.err.println(error);

@@ -1,6 +1,7 @@
 // ShedLock's JdbcTemplate provider, with the database's time unless an argument says "client": see
 // docs/known-bugs.md.
 import java.time.Duration;
+import java.util.Arrays;
 import net.javacrumbs.shedlock.core.*;
 import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -12,7 +13,7 @@ class ShedLockJdbc extends Harness {
         var source = new org.postgresql.ds.PGSimpleDataSource();
         source.setUrl(env("JDBC"));
         var configuration = JdbcTemplateLockProvider.Configuration.builder().withJdbcTemplate(new JdbcTemplate(source));
-        if (arguments.length == 0) configuration.usingDbTime();
+        if (!Arrays.asList(arguments).contains("client")) configuration.usingDbTime();
         var provider = new JdbcTemplateLockProvider(configuration.build());
         provider.lock(named("another job")).ifPresent(SimpleLock::unlock);
         cycles(() -> polled(() -> {

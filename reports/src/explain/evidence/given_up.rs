@@ -14,19 +14,48 @@ pub(super) fn call(timeline: &Timeline<'_>, invoked: Moment) -> bool {
 }
 
 /// Returns whether a call that the application gave up left the lock's count too high: an acquire
-/// that still counts, or a release that did not lower the count.
-pub(super) fn has_raised_count(timeline: &Timeline<'_>, standing: &KeySpan<'_>) -> bool {
-    let is_granted = |operation: u64| {
-        let index = timeline.acquisition_of(operation);
-        index.is_some_and(|index| timeline.acquisitions[index].outcome == Outcome::Granted)
+/// that the server counted, or a release that did not lower the count. Expects that the outcome of
+/// such a call is unknown.
+pub(super) fn left_count_too_high(timeline: &Timeline<'_>, standing: &KeySpan<'_>) -> bool {
+    let events = &timeline.history.events;
+    let has_outcome = |of: u64| {
+        events.iter().any(|event| {
+            matches!(event.what, What::Ok { operation, .. } | What::Fail { operation, .. }
+                if operation == of)
+        })
     };
-    let mut events = timeline.history.events.iter().enumerate();
-    events.any(|(index, event)| {
-        let given_up = timeline.moment(index);
-        matches!(event.what, What::GivenUp { operation, .. } if !is_granted(operation))
-            && Some(event.node) == standing.by
-            && given_up < standing.from
-            && !ended_between(timeline, standing, given_up)
+    events.iter().filter(|event| Some(event.node) == standing.by).any(|event| {
+        let What::GivenUp { operation, .. } = event.what else { return false };
+        let Some(invoked) = timeline.invocation_of(operation) else { return false };
+        invoked < standing.from
+            && !has_outcome(operation)
+            && !ended_between(timeline, standing, invoked)
+            && match timeline.acquisition_of(operation) {
+                Some(_) => was_changed(timeline, standing, invoked, |span| !timeline.is_lowered(span)),
+                None => !was_changed(timeline, standing, invoked, |span| timeline.is_lowered(span)),
+            }
+    })
+}
+
+/// Returns whether a server that has the lock changed it in this way for the call that the process
+/// invoked at this time.
+fn was_changed(
+    timeline: &Timeline<'_>,
+    standing: &KeySpan<'_>,
+    invoked: Moment,
+    way: impl Fn(&KeySpan<'_>) -> bool,
+) -> bool {
+    let later = &timeline.history.events[invoked.index + 1..];
+    let next = later.iter().position(|event| {
+        Some(event.node) == standing.by && matches!(event.what, What::Invoke { .. })
+    });
+    let until = next.map_or(timeline.history.events.len(), |next| invoked.index + 1 + next);
+    timeline.keys.iter().any(|span| {
+        span.node == standing.node
+            && span.by == standing.by
+            && invoked < span.from
+            && span.from.index < until
+            && way(span)
     })
 }
 

@@ -186,12 +186,28 @@ fn has_given_up_earlier(timeline: &Timeline<'_>, section: &Section) -> bool {
     !open.is_empty()
 }
 
-/// Returns `true` if an earlier call of the process had an unknown outcome. A later release may
-/// then rightly leave a lower count.
+/// Returns `true` if an earlier call of the process had an unknown outcome, or an earlier acquire
+/// was refused although it had set the lock. A later release may then rightly leave a lower count.
 fn may_count_an_unknown_call(timeline: &Timeline<'_>, process: Node, invoked: Moment) -> bool {
     let before = &timeline.history.events[..invoked.index];
     before.iter().any(|event| {
         event.node.machine() == process.machine() && matches!(event.what, What::Info { .. })
+    }) || timeline.acquisitions.iter().any(|one| {
+        one.process.machine() == process.machine()
+            && one.invoked < invoked
+            && was_refused_what_it_set(timeline, one)
+    })
+}
+
+fn was_refused_what_it_set(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
+    let Some(told) = one.completed.filter(|_| one.outcome == Outcome::Refused) else {
+        return false;
+    };
+    timeline.keys.iter().any(|span| {
+        span.by == Some(one.process)
+            && one.invoked < span.from
+            && span.from < told
+            && remains(timeline, span, told)
     })
 }
 
@@ -436,6 +452,11 @@ mod tests {
         let doubtful = doubtful.server(6, 1, Change::Granted, "a=1", Some(Node::Client(1)));
         let doubtful = doubtful.left(7, 1).expires(16, "a=1");
         assert_eq!(wrong_answers(doubtful), 0, "its first release may not have been applied");
+        let refused = Story::new().acquires(1, 1).grants(2, 1, "a=1").fails(3, 1);
+        let refused = refused.takes(4, 1, "a=2").leaves(5, 1);
+        let refused = refused.server(6, 1, Change::Granted, "a=1", Some(Node::Client(1)));
+        let refused = refused.left(7, 1).expires(16, "a=1");
+        assert_eq!(wrong_answers(refused), 1, "only the refusal is wrong");
         let open = left().info(5, 1).expires(11, "a");
         assert_eq!(wrong_answers(open), 0, "it says that it does not know");
         let gone = Story::new().takes(1, 1, "a").expires(2, "a").leaves(3, 1);

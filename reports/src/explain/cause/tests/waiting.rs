@@ -126,6 +126,18 @@ fn a_lock_that_counts_may_have_been_taken_once_more_than_the_application_knows()
     };
     assert_eq!(cause_of_standstill(again(true)), Cause::GivenUpCall, "a release");
     assert_ne!(cause_of_standstill(again(false)), Cause::GivenUpCall);
+    // The release that the application gives up frees the lock, lowers its count or succeeds.
+    let harmless = |release: &dyn Fn(Story) -> Story| {
+        let story = count(2, "2")(Story::new().ttl(900).takes(1, 1, "a=1")).leaves(3, 1);
+        let story = count(7, "2")(release(story).acquires(6, 1)).hears(8, 1, "a=1").leaves(9, 1);
+        cause_of_standstill(count(10, "1")(story).left(11, 1))
+    };
+    let removed = |story: Story| story.removed(4, "a=2", 1).cancels(5, 1);
+    assert_ne!(harmless(&removed), Cause::GivenUpCall);
+    assert_ne!(harmless(&|story| count(4, "1")(story).cancels(5, 1)), Cause::GivenUpCall);
+    let succeeds = |story: Story| story.gives_up(4, 1, GivingUp::Interrupted).left(5, 1);
+    assert_ne!(harmless(&succeeds), Cause::GivenUpCall);
+    assert_eq!(harmless(&|story| story.cancels(5, 1)), Cause::GivenUpCall);
 }
 
 #[test]

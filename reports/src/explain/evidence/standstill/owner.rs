@@ -87,7 +87,7 @@ fn left_behind(
     let index = timeline.acquisition_of(owner.operation)?;
     let section = timeline.section_of(index)?;
     let left = section.to.filter(|_| section.ended_by == SectionEnd::Release)?;
-    let is_given_up = given_up::has_raised_count(timeline, span);
+    let is_given_up = given_up::left_count_too_high(timeline, span);
     match span.from < left {
         true if timeline.is_lowered(span) && is_given_up => Some(Standstill::CallGivenUp),
         true if timeline.is_lowered(span) => Some(Standstill::KeptByCount),
