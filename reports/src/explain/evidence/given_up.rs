@@ -31,7 +31,9 @@ pub(super) fn left_count_too_high(timeline: &Timeline<'_>, standing: &KeySpan<'_
             && !has_outcome(operation)
             && !ended_between(timeline, standing, invoked)
             && match timeline.acquisition_of(operation) {
-                Some(_) => was_changed(timeline, standing, invoked, |span| !timeline.is_lowered(span)),
+                Some(_) => {
+                    was_changed(timeline, standing, invoked, |span| !timeline.is_lowered(span))
+                }
                 None => !was_changed(timeline, standing, invoked, |span| timeline.is_lowered(span)),
             }
     })
