@@ -53,7 +53,7 @@ MODELS = {
     "jedis-getset": "jedis-getset",
     "redisson-4": "redisson",
     "redisson-4-lease": "redisson-lease",
-    "redisson-4-sentinel": "redisson-wait",
+    "redisson-4-sentinel": "redisson",
     "redisson-4-fair": "redisson-fair",
     "redisson-4-red": "redisson-redlock",
     "etcd-go": "etcd-mutex",
@@ -65,16 +65,17 @@ AS_SHIPPED = {
     "redsync-go": ["--env", "TRIES=32"],
 }
 IGNORED = {"HELLO", "CLIENT", "SELECT", "INFO", "AUTH", "PING", "CONNECT", "END", "SCRIPT"}
-IGNORED |= {"COMMAND", "Ping", "CloseSession", "SESSION", "STARTUP", "TERMINATE"}
+IGNORED |= {"ROLE", "RESET", "COMMAND", "Ping", "CloseSession", "SESSION", "STARTUP", "TERMINATE"}
 # The libraries do not wait for the replies to these commands, which therefore also arrive between
 # operations.
 BACKGROUND = "DEL redisson_unlock_latch|UNSUBSCRIBE|CheckWatches"
 # Create2 and GetChildren2 also return the state of the node.
 SAME = {"EVALSHA": "EVAL", "Create2": "Create", "GetChildren2": "GetChildren"}
 # The JDBC driver configures each connection by SET, and reads and sets the isolation level around
-# each transaction. Curator reads the members of the ensemble.
+# each transaction. Curator reads the members of the ensemble. Redisson asks whether the server
+# knows WAIT.
 SETTING = "(?i)set [a-z_]+ ?(=|to) |set session characteristics|show transaction isolation"
-SETTING += "|getdata /zookeeper/config"
+SETTING += "|getdata /zookeeper/config|WAIT(AOF)? 0 0"
 # The texts with which a process's operation ends in a trace.
 ENDED = "is granted|succeeds|fails|is refused|does not know"
 WORDS = {"NX", "XX", "PX", "EX", "GET"}
