@@ -92,13 +92,13 @@ def speed_row(name):
     used, calls, seconds = [(b - a) / 58 for a, b in zip(short, long)]
     start, first_calls = short[0] - 2 * used, short[1] - 2 * calls
     words = [f"{start:.2f} s", f"{first_calls:.0f}", f"{used / 3 * 1e3:.2f} ms", f"{calls / 3:.0f}"]
-    words += [f"{used / calls * 1e6:.0f} us", f"{used / seconds * 1e3:.1f} ms"]
-    words += [f"{60 / (start + 20 * used):.0f}", f"{60 / (20 * used):.0f}"]
+    words += [f"{used / seconds * 1e3:.1f} ms", f"{60 / (start + 20 * used):.0f}"]
+    words += [f"{60 / (20 * used):.0f}"]
     return [(word, False) for word in words]
 
 
-SPEED = ["start-up", "its calls", "a cycle", "its calls", "a call", "a virtual second"]
-SPEED += ["runs a minute", "without start-up"]
+SPEED = ["start-up", "calls of the start-up", "a cycle", "calls of a cycle", "a virtual second"]
+SPEED += ["runs per minute", "without start-up"]
 ROW, HEAD = {"faults": (faults_row, FAULTS), "speed": (speed_row, SPEED)}.get(
     MODE, (seeds_row, ["the same twice", "valid", "violated", "unknown"])
 )

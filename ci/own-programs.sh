@@ -93,8 +93,8 @@ try "shedlock shedlock-client-time" libraries shedlock org.slf4j:slf4j-nop:1.7.3
   org.postgresql:postgresql:42.7.7 net.javacrumbs.shedlock:shedlock-provider-jdbc-template:4.9.3
 try "redisson-3 redisson-3-once redisson-3-lease redisson-3-fair redisson-3-multi redisson-3-red" \
   libraries redisson-3 org.redisson:redisson:3.4.3 org.slf4j:slf4j-nop:1.7.36
-try "redisson-4 redisson-4-lease redisson-4-sentinel redisson-4-fenced redisson-4-fair redisson-4-spin redisson-4-red" \
-  libraries redisson-4 org.redisson:redisson:4.7.0 org.slf4j:slf4j-nop:2.0.17
+try "redisson-4 redisson-4-lease redisson-4-sentinel redisson-4-fenced redisson-4-fair \
+  redisson-4-spin redisson-4-red" libraries redisson-4 org.redisson:redisson:4.7.0 org.slf4j:slf4j-nop:2.0.17
 try lettuce libraries lettuce io.lettuce:lettuce-core:6.5.5.RELEASE
 try jetcd libraries jetcd io.etcd:jetcd-core:0.8.5 org.slf4j:slf4j-nop:1.7.36
 try "jetcd etcd-go" ci/install.sh servers

@@ -11,7 +11,7 @@
 //!   the lock gone **stops without a report**, and the holder continues.
 //! - `redisson-lease` has a lease of one ttl, which no watchdog renews.
 //! - With Sentinel, `redisson-wait` sends `WAIT` after the acquire, and releases a lock that no
-//!   replica acknowledges.
+//!   replica acknowledges. Version 4.7.0 does so only if the server knows `WAITAOF` (Redis 7.2).
 //! - `redisson-fair` and `redisson-redlock` are in [`fair`] and [`red_lock`].
 //!
 //! If the reply to an acquire is lost while the call already waits, the call **returns false, even if

@@ -9,7 +9,8 @@
 //! 2. Without a majority the library releases the taken locks and begins again, until the wait is
 //!    over. It then **returns false, even if a master keeps its lock** because it did not confirm the
 //!    release. It sends no release to a master whose reply was lost during the wait, because the inner
-//!    `tryLock` returned false.
+//!    `tryLock` returned false. (If a connection breaks, the library sends that master no release
+//!    either; the model does.)
 //! 3. Each taken lock gets its lease by a **PEXPIRE that ignores the owner**, and the library
 //!    ignores the answer 0. Without this step a lock stays for twice the wait. (If a PEXPIRE fails,
 //!    the library throws an exception; the model continues.)

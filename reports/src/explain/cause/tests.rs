@@ -1,4 +1,5 @@
 mod answers;
+mod given_up;
 mod late;
 mod nested;
 mod overruns;

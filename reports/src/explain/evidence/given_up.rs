@@ -14,8 +14,8 @@ pub(super) fn call(timeline: &Timeline<'_>, invoked: Moment) -> bool {
 }
 
 /// Returns whether a call that the application gave up left the lock's count too high: an acquire
-/// that the server counted, or a release that did not lower the count. Expects that the outcome of
-/// such a call is unknown.
+/// that the server counted, or a release that did not lower the count. A call that returned in spite
+/// of an interrupt left nothing behind.
 pub(super) fn left_count_too_high(timeline: &Timeline<'_>, standing: &KeySpan<'_>) -> bool {
     let events = &timeline.history.events;
     let has_outcome = |of: u64| {

@@ -146,3 +146,17 @@ fn maven_project(libraries: &[&str]) -> String {
          {dependencies}  </dependencies>\n</project>\n"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::WORKERS;
+
+    /// Workers of this folder may share a harness, but `new program` writes only one file.
+    #[test]
+    fn a_template_needs_no_other_file_of_the_project() {
+        for worker in WORKERS {
+            let text = worker.text.to_lowercase();
+            assert!(!text.contains("harness"), "{} on {}", worker.language, worker.on);
+        }
+    }
+}
