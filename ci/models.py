@@ -44,6 +44,8 @@ MODELS = {
     "kazoo": "kazoo-lock",
     "curator-mutex": "curator-mutex",
     "curator-semaphore": "zookeeper-semaphore",
+    "curator-suspended": "curator-suspended",
+    "curator-fencing": "curator-fencing",
     "spring-jdbc-4": "jdbc-4",
     "spring-jdbc-5": "jdbc-5",
     "spring-jdbc-7": "jdbc-7",
@@ -53,11 +55,15 @@ MODELS = {
     "jedis-getset": "jedis-getset",
     "redisson-4": "redisson",
     "redisson-4-lease": "redisson-lease",
-    "redisson-4-sentinel": "redisson",
+    "redisson-4-sentinel": "redisson-wait",
     "redisson-4-fair": "redisson-fair",
     "redisson-4-red": "redisson-redlock",
     "etcd-go": "etcd-mutex",
+    "etcd-go-done": "etcd-mutex-done",
+    "etcd-go-fencing": "etcd-mutex-fencing",
 }
+# Settings of both sides. Redisson sends WAIT only to Redis 7.2 and later.
+VERSIONS = {"redisson-4-sentinel": ["--set", "redis-version=7.2"]}
 # The workers retry for longer than these libraries by default, but the models do not.
 AS_SHIPPED = {
     "redlock-py-1": ["--env", "TRIES=3"],
@@ -183,7 +189,9 @@ def compare(name):
     """Prints the row of a pair. Returns whether its verdicts differ by more than chance."""
     program, options = WORKERS[name]
     options = options + AS_SHIPPED.get(name, [])
-    sides = [["--client", MODELS[name]], ["--program", f"library={program}", *options]]
+    version = VERSIONS.get(name, [])
+    sides = [["--client", MODELS[name], *version]]
+    sides += [["--program", f"library={program}", *options, *version]]
     families, traced = FAMILIES, TRACED
     if "sentinel" in options:
         families = traced = WITH_SENTINELS

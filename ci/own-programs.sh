@@ -80,7 +80,7 @@ try "ioredis node-redlock-4 node-redlock-5 redis-semaphore node-pg mysql2 npm-me
   redlock-universal@0.8.5 @sesamecare-oss/redlock@1.4.0 bullmq@5.81.5 \
   redis-semaphore@5.8.0 redlock4@npm:redlock@4.2.0 redlock5@npm:redlock@5.0.0-beta.2 \
   pg@8.23.1 mysql2@3.24.6 memcached@2.2.2
-try "curator-mutex curator-semaphore" libraries curator \
+try "curator-mutex curator-semaphore curator-suspended curator-fencing" libraries curator \
   org.apache.curator:curator-recipes:5.9.0 redis.clients:jedis:3.10.0 org.slf4j:slf4j-nop:1.7.36
 for version in 4.3.24.RELEASE 5.5.20 6.5.3 7.0.5; do
   try "spring-jdbc-${version%%.*}" libraries "spring-jdbc-${version%%.*}" \
@@ -97,7 +97,7 @@ try "redisson-4 redisson-4-lease redisson-4-sentinel redisson-4-fenced redisson-
   redisson-4-spin redisson-4-red" libraries redisson-4 org.redisson:redisson:4.7.0 org.slf4j:slf4j-nop:2.0.17
 try lettuce libraries lettuce io.lettuce:lettuce-core:6.5.5.RELEASE
 try jetcd libraries jetcd io.etcd:jetcd-core:0.8.5 org.slf4j:slf4j-nop:1.7.36
-try "jetcd etcd-go" ci/install.sh servers
+try "jetcd etcd-go etcd-go-done etcd-go-fencing" ci/install.sh servers
 try jedis-getset libraries jedis-2 redis.clients:jedis:2.9.0
 
 examples=examples/programs
@@ -128,9 +128,9 @@ in_go redsync-go redsync redsync.go github.com/go-redsync/redsync/v4@v4.13.0 \
   github.com/gomodule/redigo@v1.8.9
 in_go redislock redislock redislock.go github.com/bsm/redislock@v0.9.4 \
   github.com/redis/go-redis/v9@v9.7.3
-in_go etcd-go etcd-mutex etcd_mutex.go go.etcd.io/etcd/client/v3@v3.5.21
+in_go "etcd-go etcd-go-done etcd-go-fencing" etcd-mutex etcd_mutex.go go.etcd.io/etcd/client/v3@v3.5.21
 javac -d "$FOLDER/bin" $examples/Plain.java
-for worker in curator:Curator spring-jdbc-4:SpringJdbcVersions spring-jdbc-5:SpringJdbc \
+for worker in curator:Curator curator:CuratorUses spring-jdbc-4:SpringJdbcVersions spring-jdbc-5:SpringJdbc \
   spring-jdbc-6:SpringJdbc spring-jdbc-7:SpringJdbcVersions spring-redis:SpringRedis \
   shedlock:known-bugs/ShedLockJdbc redisson-3:Redisson redisson-4:Redisson \
   lettuce:Lettuce jedis-2:JedisGetSet jetcd:Jetcd; do

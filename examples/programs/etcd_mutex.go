@@ -34,9 +34,19 @@ func main() {
 		if err := mutex.Lock(ctx); err != nil {
 			judge.ask("UNKNOWN", "orders")
 		} else {
-			hold_ms, value := judge.ask("ACQUIRED", "orders"), storage.ask("GET", "orders")
-			time.Sleep(time.Duration(hold_ms) * time.Millisecond)
-			storage.ask("SET", "orders", strconv.Itoa(value+1))
+			token, done := []string{}, (<-chan struct{})(nil)
+			switch strings.Join(os.Args[1:], "") {
+			case "done": done = session.Done()
+			case "fencing":
+				key, err := client.Get(ctx, mutex.Key())
+				if err == nil && len(key.Kvs) > 0 { token = append(token, fmt.Sprint(key.Kvs[0].CreateRevision)) }
+			}
+			hold_ms, value := judge.ask(append([]string{"ACQUIRED", "orders"}, token...)...), storage.ask("GET", "orders")
+			select {
+			case <-done:
+			case <-time.After(time.Duration(hold_ms) * time.Millisecond):
+				storage.ask(append([]string{"SET", "orders", strconv.Itoa(value+1)}, token...)...)
+			}
 			judge.ask("RELEASING", "orders")
 			if mutex.Unlock(ctx) != nil { judge.ask("UNKNOWN", "orders") }
 			judge.ask("RELEASED", "orders")

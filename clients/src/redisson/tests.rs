@@ -195,6 +195,26 @@ fn a_waiter_whose_acquire_loses_its_reply_is_refused_although_it_has_the_lock() 
 }
 
 #[test]
+fn a_waiter_of_the_fair_lock_that_is_refused_leaves_the_queue() {
+    let mut scripts = 0;
+    let (world, _) = one_redis("redisson-fair", move |call: &Call<'_>| {
+        scripts += usize::from(call.name() == "EVALSHA");
+        match (call.name(), scripts) {
+            ("EVALSHA", 1 | 2) => Answer::Says(":9000\r\n"),
+            ("EVALSHA", 3) => Answer::Lost,
+            ("EVALSHA", _) => Answer::Says(":1\r\n"),
+            _ => Answer::Normal,
+        }
+    });
+    let mut lock = world.lock("redisson-fair", &one(), &patient(20));
+    let refused = world.run(lock.acquire("lock"));
+    assert_eq!(refused, Acquisition::Refused("no reply within 500 ms".into()));
+    let trace = world.trace();
+    let leave = " 2 redisson_lock_queue:{lock} redisson_lock_timeout:{lock} ";
+    assert_eq!(trace.matches(leave).count(), 1, "{trace}");
+}
+
+#[test]
 fn red_lock_without_a_majority_is_refused_even_if_a_release_was_lost() {
     let world = TestWorld::new();
     let mut scripts = 0;

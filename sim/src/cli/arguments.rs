@@ -12,7 +12,7 @@ pub(crate) use findings::{
     AcceptArguments, FindingsCommand, ListFindingsArguments, RetestArguments,
 };
 pub(crate) use load::LoadArguments;
-pub(crate) use serve::{ServeArguments, ServedClock, ServedVersion};
+pub(crate) use serve::{ServeArguments, ServedClock};
 pub(crate) use shared::{
     JobsArgument, ManArguments, ProjectArguments, QuietArgument, VerboseArgument,
 };

@@ -94,6 +94,7 @@ fn try_out(lock: &LockScript, scenario: &Scenario) -> Result<(), Failure> {
     let mut alone = Scenario { processes: 2, cycles: 2, ..Scenario::default() };
     (alone.ttl, alone.calls.retry, alone.workload) =
         (scenario.ttl, scenario.calls.retry, scenario.workload);
+    alone.servers.redis_version = scenario.servers.redis_version;
     alone.scripts = vec![lock.clone()];
     let families = Families::from(Family::None);
     let spec = RunSpec::draw(Seed(0), lock.definition(), &families, Rc::new(alone));

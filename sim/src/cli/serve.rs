@@ -13,7 +13,7 @@ use crate::hosts::coordinators::{
 };
 use crate::setup::scenario::Persistence;
 use bytes::Bytes;
-use fake_redis::config::{NodeConfig, RedisVersion};
+use fake_redis::config::NodeConfig;
 use fake_redis::serve::ServeOptions;
 use fencepost_clients::Coordinator;
 use fencepost_serve::Announcement;
@@ -134,7 +134,7 @@ fn options(arguments: &ServeArguments, port: u16) -> ServeOptions {
             .requirepass
             .as_ref()
             .map(|password| Bytes::copy_from_slice(password.as_bytes())),
-        version: version(arguments.redis_version),
+        version: arguments.redis_version.modelled(),
         ..NodeConfig::default()
     };
     ServeOptions {
@@ -146,15 +146,5 @@ fn options(arguments: &ServeArguments, port: u16) -> ServeOptions {
         down_after_ms: i64::try_from(arguments.down_after.0.as_millis()).unwrap_or(i64::MAX),
         dir: arguments.dir.clone(),
         node,
-    }
-}
-
-fn version(version: super::arguments::ServedVersion) -> RedisVersion {
-    use super::arguments::ServedVersion::{V6_2, V7_0, V7_2, V8_4};
-    match version {
-        V6_2 => RedisVersion::V6_2,
-        V7_0 => RedisVersion::V7_0,
-        V7_2 => RedisVersion::V7_2,
-        V8_4 => RedisVersion::V8_4,
     }
 }

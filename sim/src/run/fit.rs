@@ -3,7 +3,7 @@
 mod empty_world;
 
 use crate::hosts::coordinators::{ServerSetup, entry};
-use crate::setup::scenario::{OldPrimary, Scenario, SlowLink};
+use crate::setup::scenario::{OldPrimary, RedisVersion, Scenario, SlowLink};
 use empty_world::EmptyWorld;
 use fencepost_clients::{
     CLIENTS, Coordinator, Definition, Deployment, Env, HostKey, ServerLock, Servers, Usage,
@@ -26,6 +26,11 @@ pub enum Incompatible {
         client: &'static str,
         coordinator: &'static str,
     },
+    #[error(
+        "redis-version '{0}' does not work with a real server: remove this setting, because it \
+         selects what the simulated Redis imitates"
+    )]
+    RealVersion(&'static str),
     #[error("failover-by '{}': expected {expected} for {client}", .by.name())]
     FailoverBy { by: FailoverBy, client: &'static str, expected: &'static str },
     #[error(
@@ -91,11 +96,17 @@ fn check_binary(scenario: &Scenario, client: &Definition) -> Result<(), Incompat
 fn check_settings(scenario: &Scenario, client: &Definition) -> Result<(), Incompatible> {
     let coordinator = client.deployment.coordinator();
     let servers = &scenario.servers;
+    let version = servers.redis_version;
+    let is_versioned = version != RedisVersion::default();
+    if is_versioned && scenario.binaries.contains_key(Coordinator::Redis.name()) {
+        return Err(Incompatible::RealVersion(version.name()));
+    }
     let postgresql = |key, value: &str| (Coordinator::PostgreSql, key, value.to_owned());
     let stated = [
         servers.standby.map(|standby| postgresql("standby", standby.name())),
         (servers.old_primary != OldPrimary::Drawn)
             .then(|| postgresql("old-primary", servers.old_primary.name())),
+        is_versioned.then(|| (Coordinator::Redis, "redis-version", version.name().to_owned())),
         servers.lock_delay.map(|delay| (Coordinator::Chubby, "lock-delay", delay.to_string())),
     ];
     let mut foreign = stated.into_iter().flatten().filter(|(only_on, ..)| *only_on != coordinator);

@@ -32,7 +32,7 @@ pub use mutant::{Factory, Mutant, Wrap};
 pub use nesting::Nesting;
 pub use own_server::OwnServer;
 pub use section::Section;
-pub use servers::{MastersOrder, Persistence};
+pub use servers::{MastersOrder, Persistence, RedisVersion};
 pub use slow_link::{InvalidSlowLink, SlowLink};
 pub use standby::{OldPrimary, Standby};
 pub use strategy::Strategy;

@@ -180,6 +180,11 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
             "curator-mutex uses zookeeper",
         ],
     );
+    refuses(&["--set", "redis-version=7.1"], &["7.1", "6.2", "7.0", "7.2", "8.4"]);
+    refuses(
+        &["--client", "curator-mutex", "--set", "redis-version=7.2"],
+        &["redis-version '7.2' works only with locks on redis", "curator-mutex uses zookeeper"],
+    );
     refuses(
         &["--set", "failover-by=earthquake"],
         &["earthquake", "drawn", "crash", "isolation", "pause"],

@@ -203,3 +203,31 @@ fn a_new_lock_runs_as_it_is_and_is_never_overwritten() {
     assert!(line(&["new", "lock", "x", "--on", "chubby"]).contains("unknown --on 'chubby'"));
     assert_eq!(fencepost(&["new"]).status, 2);
 }
+
+/// DELEX exists from Redis 8.4 on.
+#[test]
+fn the_servers_imitate_the_version_that_the_scenario_sets() {
+    let folder = folder(
+        r#"
+function acquire(key, ttl)
+  local owner = random_hex(20)
+  if redis.call("SET", key, owner, "NX", "PX", ttl) then return owner end
+end
+
+function release(key, owner)
+  return redis.call("DELEX", key, "IFEQ", owner) == 1
+end
+"#,
+    );
+    let run = ["--lock", "lock.lua", "--seed", "1", "--fault", "none", "--no-shrink"];
+    let answer = |set: &[&str]| {
+        let answer = fencepost_in(folder.path(), &[&run[..], set, &["--format", "json"]].concat());
+        let report: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
+        (answer.status, report)
+    };
+    let (status, report) = answer(&["--set", "redis-version=8.4"]);
+    assert_eq!((status, &report["runs"][0]["verdict"]), (0, &serde_json::json!("valid")));
+    assert_eq!(report["config"]["scenario"]["redis-version"], "8.4");
+    let (status, _) = answer(&[]);
+    assert_ne!(status, 0);
+}

@@ -1,5 +1,5 @@
 use super::values::{ensemble, seed};
-use crate::setup::scenario::Persistence;
+use crate::setup::scenario::{Persistence, RedisVersion};
 use crate::setup::span::{Span, SpanRange};
 use clap::{Args, ValueEnum};
 use std::net::IpAddr;
@@ -70,7 +70,7 @@ pub(crate) struct ServeArguments {
     pub(crate) dir: Option<PathBuf>,
     /// Redis version to imitate.
     #[arg(long, value_name = "V", default_value = "7.0")]
-    pub(crate) redis_version: ServedVersion,
+    pub(crate) redis_version: RedisVersion,
     /// Maximum number of connections to a server; for zookeeper, of connections from one address
     /// [default: 10000 for redis, etcd, chubby and gemfire, 1024 for memcached, 60 for zookeeper,
     /// 100 for postgresql, 151 for mysql].
@@ -146,20 +146,4 @@ pub(crate) enum ServedClock {
     Real,
     /// Time that commands on the admin connection set.
     Manual,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub(crate) enum ServedVersion {
-    /// Replicates relative expiry times.
-    #[value(name = "6.2")]
-    V6_2,
-    /// Replicates absolute expiry times.
-    #[value(name = "7.0")]
-    V7_0,
-    /// WAIT counts only the connection's own writes.
-    #[value(name = "7.2")]
-    V7_2,
-    /// Adds SET IFEQ and DELEX.
-    #[value(name = "8.4")]
-    V8_4,
 }

@@ -72,6 +72,7 @@ fn redis(setup: &ServerSetup<'_>, node: Node) -> Factory {
         persistence: persistence(scenario.servers.persistence),
         min_replicas_to_write: u32::from(scenario.servers.min_replicas),
         tap_prefix: setup.tap_prefix.clone(),
+        version: scenario.servers.redis_version.modelled(),
         ..NodeConfig::default()
     };
     let mut ids = setup.seed.stream(Stream::Server(node));

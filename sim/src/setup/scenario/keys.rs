@@ -11,7 +11,7 @@ use super::mutant::Mutant;
 use super::nesting::Nesting;
 use super::program::Program;
 use super::section::Section;
-use super::servers::{MastersOrder, Persistence};
+use super::servers::{MastersOrder, Persistence, RedisVersion};
 use super::slow_link::SlowLink;
 use super::standby::{OldPrimary, Standby};
 use super::strategy::Strategy;
@@ -147,6 +147,9 @@ group timing: Timing {
 }
 /// Servers, and the clients' use of replicas and Sentinels.
 group servers: Servers {
+    /// Version that the simulated Redis imitates.
+    #[serde(skip_serializing_if = "RedisVersion::is_default")]
+    redis_version: RedisVersion = RedisVersion::V7_0;
     /// Server data that survives a restart.
     persistence: Persistence = Persistence::None;
     /// Error that failing syncs return.

@@ -44,6 +44,7 @@ const TOKENS: &[Kind] = &[Kind::TokenRegression];
 const FENCED_OUT: &[Kind] = &[Kind::FencedOut];
 const OVERSOLD: &[Kind] = &[Kind::Oversold];
 const DUPLICATE: &[Kind] = &[Kind::DuplicateNumber];
+const WRONG_ANSWER: &[Kind] = &[Kind::WrongAnswer];
 
 const fn case(client: &'static str) -> Case {
     Case { client, scenario: Scenario::default }
@@ -363,6 +364,7 @@ const ON_REDIS: &[Row] = &[
     ),
     row("B1", case("redisson"), "failover", OVERLAP, None, 10),
     row("B1", case("redisson"), "pause", OVERLAP, None, 10),
+    row("B1", case("redisson"), "partition", WRONG_ANSWER, Some(case("single-node")), 40),
     row("B3", case("redisson-fair"), "client-crash", STUCK, Some(case("redisson")), 10),
     row("B4", case("redisson-redlock"), "pause", OVERLAP, None, 10),
     row(
