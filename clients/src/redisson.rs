@@ -10,8 +10,10 @@
 //!   ttl in this model), and a watchdog renews it every third of that time. A watchdog that finds
 //!   the lock gone **stops without a report**, and the holder continues.
 //! - `redisson-lease` has a lease of one ttl, which no watchdog renews.
-//! - With Sentinel, `redisson-wait` sends `WAIT` after the acquire, and releases a lock that no
-//!   replica acknowledges. Version 4.7.0 does so only if the server knows `WAITAOF` (Redis 7.2).
+//! - With Sentinel, `redisson-wait` sends `WAIT` after each acquire and each release if the primary
+//!   has replicas, and releases a lock that no replica acknowledges. Version 4.7.0 does so only if the
+//!   server knows `WAITAOF` (Redis 7.2). If the reply to an acquire is lost, the library sends the
+//!   acquire again. The lock's count is then 2, and **the release does not free the lock**.
 //! - `redisson-fair` and `redisson-redlock` are in [`fair`] and [`red_lock`].
 //!
 //! If the reply to an acquire is lost while the call already waits, the call **returns false, even if
@@ -22,14 +24,15 @@
 //! script returns that result. After the reply, the client deletes the latch and does not wait.
 //!
 //! Unlike the library, the model opens separate connections for a subscription and for the latches,
-//! measures durations on the monotonic clock, and calls scripts by digest. It sends no `WAIT` after a
-//! release, so it never repeats a release with the same latch. The owner value of every acquire is
-//! `uuid:thread=1`.
+//! measures durations on the monotonic clock, calls scripts by digest, and sends no `WAIT` after a
+//! renewal. The owner value of every acquire is `uuid:thread=1`.
 
+pub mod evaluation;
 pub mod fair;
 pub mod red_lock;
 pub mod rlock;
 pub mod script;
+mod watchdog;
 
 use crate::env::{BoxFuture, Env};
 use crate::lock::{

@@ -9,12 +9,13 @@
 //! 2. Without a majority the library releases the taken locks and begins again, until the wait is
 //!    over. It then **returns false, even if a master keeps its lock** because it did not confirm the
 //!    release. It sends no release to a master whose reply was lost during the wait, because the inner
-//!    `tryLock` returned false. (If a connection breaks, the library sends that master no release
-//!    either; the model does.)
+//!    `tryLock` returned false.
 //! 3. Each taken lock gets its lease by a **PEXPIRE that ignores the owner**, and the library
 //!    ignores the answer 0. Without this step a lock stays for twice the wait. (If a PEXPIRE fails,
 //!    the library throws an exception; the model continues.)
-//! 4. The library subtracts neither the time of these steps nor the drift of clocks from the lease:
+//! 4. The release **never reports a failure** (`RedissonMultiLock.unlockInner`): neither masters that
+//!    do not answer, nor a lock that was lost.
+//! 5. The library subtracts neither the time of these steps nor the drift of clocks from the lease:
 //!    it **computes no validity**.
 //!
 //! The model uses the same `uuid:thread` on all servers.
@@ -54,10 +55,11 @@ fn locks(env: &Env, servers: &Servers, settings: &Settings) -> Vec<RLock> {
     let uuid = fresh_uuid(env);
     let options =
         LockOptions { lease: Some(settings.acquire_timeout * 2), ..LockOptions::default() };
+    let settings = Settings { command_timeout: settings.node_timeout, ..settings.clone() };
     let lock = |address: &crate::Address| {
         let (address, timeout) = (address.clone(), settings.node_timeout);
         let open = Rc::new(move |env: &Env| Session::fixed(env, &address, timeout));
-        RLock::new(uuid.clone(), env.clone(), settings, options, open)
+        RLock::new(uuid.clone(), env.clone(), &settings, options, open)
     };
     addresses.iter().map(lock).collect()
 }
@@ -76,7 +78,7 @@ impl RedLock {
                 }
                 Acquisition::Refused(_) => false,
                 Acquisition::Unknown(_) => {
-                    let _ = self.locks[place].unlock_once(key).await;
+                    self.locks[place].give_back(key).await;
                     false
                 }
             };
@@ -104,29 +106,15 @@ impl RedLock {
 
     async fn give_back(&mut self, key: &str, taken: &mut Vec<(usize, Lease)>) {
         for (place, _) in taken.drain(..) {
-            let _ = self.locks[place].unlock_once(key).await;
+            self.locks[place].give_back(key).await;
         }
     }
 
     async fn release_all(&mut self, key: &str) -> Release {
-        let (mut ours, mut unknown) = (0, 0);
         for lock in &mut self.locks {
-            match lock.unlock_once(key).await {
-                Ok(true) => ours += 1,
-                Ok(false) => {}
-                Err(_) => unknown += 1,
-            }
+            lock.give_back(key).await;
         }
-        if ours >= self.quorum() {
-            Release::Released
-        } else if ours + unknown < self.quorum() {
-            Release::NotHeld
-        } else {
-            Release::Unknown(format!(
-                "{ours} of {} masters removed the key, {unknown} did not answer",
-                self.locks.len()
-            ))
-        }
+        Release::Released
     }
 
     fn count(&self) -> u32 {

@@ -1,21 +1,19 @@
+use super::evaluation::{Evaluated, Evaluator, Open, RETRY_ATTEMPTS, is_unanswered};
 use super::script::{
-    ACQUIRE, EXPIRE, FAIR_ACQUIRE, FAIR_LEAVE, FAIR_RELEASE, RELEASE, RENEW, UNLOCK_MESSAGE,
+    ACQUIRE, EXPIRE, FAIR_ACQUIRE, FAIR_LEAVE, FAIR_RELEASE, RELEASE, UNLOCK_MESSAGE,
 };
+use super::watchdog::Watchdog;
 use crate::call_error::CallError;
 use crate::connection::Subscription;
-use crate::env::{Env, Spawned};
+use crate::env::{Env, Monotonic};
 use crate::lock::{Acquisition, Lease, Release, Settings};
-use crate::owned_key::{RELEASE_ATTEMPTS, fresh_owner};
+use crate::owned_key::fresh_owner;
 use crate::reply::Reply;
 use crate::session::Session;
 use bytes::Bytes;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
-
-/// `retryAttempts`. An attempt of the model fails after this many unacknowledged grants; the library
-/// makes one more.
-const RETRY_ATTEMPTS: u32 = 4;
 
 pub fn fresh_uuid(env: &Env) -> Rc<str> {
     String::from_utf8_lossy(&fresh_owner(env)).into()
@@ -29,30 +27,30 @@ pub struct LockOptions {
     pub synchronous: bool,
 }
 
-pub type Open = Rc<dyn Fn(&Env) -> Session>;
-
 pub struct RLock {
     env: Env,
     settings: Settings,
     options: LockOptions,
     open: Open,
-    redis: Session,
+    server: Evaluator,
     uuid: Rc<str>,
     id: String,
-    watch: Watch,
+    watchdog: Watchdog,
     /// Idle connection for the DEL of latches. `None` while it is in use.
     cleaner: Rc<Cell<Option<Session>>>,
-}
-
-#[derive(Default)]
-struct Watch {
-    holds: usize,
-    task: Option<Spawned>,
 }
 
 enum Attempt {
     Locked,
     Held(Option<Duration>),
+    /// The client released the lock again, because no replica acknowledged it.
+    Unsynced,
+}
+
+enum Unlocked {
+    Yes,
+    NotHeld,
+    Unsynced,
 }
 
 impl RLock {
@@ -63,10 +61,10 @@ impl RLock {
         options: LockOptions,
         open: Open,
     ) -> RLock {
-        let (id, settings, watch) =
-            (format!("{uuid}:{}", env.thread()), settings.clone(), Watch::default());
-        let (redis, cleaner) = (open(&env), Rc::default());
-        RLock { redis, settings, watch, env, options, open, uuid, id, cleaner }
+        let (id, settings) = (format!("{uuid}:{}", env.thread()), settings.clone());
+        let server = Evaluator::new(env.clone(), open(&env), &settings, options.synchronous);
+        let (watchdog, cleaner) = (Watchdog::default(), Rc::default());
+        RLock { env, settings, options, open, server, uuid, id, watchdog, cleaner }
     }
 
     pub fn for_thread(&self, env: Env) -> RLock {
@@ -94,9 +92,12 @@ impl RLock {
             let (patience, reason) = match self.attempt(key, wait).await {
                 Ok(Attempt::Locked) => return Acquisition::Granted(self.lease(key)),
                 Ok(Attempt::Held(patience)) => (patience, "held by another".to_owned()),
+                Ok(Attempt::Unsynced) => {
+                    return Acquisition::Unknown("no replica acknowledged the lock".to_owned());
+                }
                 // The server may have executed the acquire. `tryLock` logs this error and returns
                 // false.
-                Err(error @ CallError::Timeout(_)) if is_waiting => {
+                Err(error) if is_waiting && is_unanswered(&error) => {
                     return Acquisition::Refused(error.to_string().into());
                 }
                 // The library throws an exception.
@@ -108,62 +109,57 @@ impl RLock {
             if self.env.left(deadline).is_zero() {
                 return Acquisition::Refused(reason.into());
             }
-            if messages.is_none() {
-                messages = self.subscribe(key, self.env.left(deadline)).await;
-                is_waiting |= messages.is_some();
-                if messages.is_some() {
-                    // Try again, because the holder may have released the lock before the client
-                    // subscribed.
-                    continue;
+            if !is_waiting {
+                messages = self.subscribe(key, deadline).await;
+                if messages.is_none() {
+                    return Acquisition::Refused(reason.into());
                 }
+                is_waiting = true;
+                // Try again, because the holder may have released the lock before the client
+                // subscribed.
+                continue;
             }
             let left = self.env.left(deadline);
             let patience = patience.filter(|patience| *patience < left).unwrap_or(left);
-            self.wait_for_message(&mut messages, patience).await;
+            self.wait_for_message(key, &mut messages, patience).await;
             if self.env.left(deadline).is_zero() {
                 return Acquisition::Refused(reason.into());
             }
         }
     }
 
+    /// The library throws a `NoSyncedSlavesException` after the last attempt.
     async fn attempt(&mut self, key: &str, wait: Duration) -> Result<Attempt, CallError> {
-        for _ in 0..RETRY_ATTEMPTS {
-            let attempt = self.attempt_once(key, wait).await?;
-            if !self.options.synchronous
-                || matches!(attempt, Attempt::Held(_))
-                || self.is_replicated().await?
-            {
-                return Ok(attempt);
+        for number in 0..=RETRY_ATTEMPTS {
+            if number > 0 {
+                self.server.pause().await;
             }
-            self.unlock_once(key).await?;
-            self.env.sleep(self.env.jitter(&self.settings.retry)).await;
+            match self.attempt_once(key, wait).await? {
+                Attempt::Unsynced => {
+                    let latch = self.fresh_latch(key);
+                    let _ = self.unlock_once(key, &latch).await;
+                }
+                attempt => return Ok(attempt),
+            }
         }
-        Err(CallError::Server("no replica acknowledged the lock".to_owned()))
+        Ok(Attempt::Unsynced)
     }
 
     async fn attempt_once(&mut self, key: &str, wait: Duration) -> Result<Attempt, CallError> {
         let lives_ms = self.lease_length().as_millis().to_string();
-        let reply = match self.options.fair {
-            false => {
-                ACQUIRE
-                    .call(
-                        &mut self.redis,
-                        &[key.as_bytes()],
-                        &[lives_ms.as_bytes(), self.id.as_bytes()],
-                    )
-                    .await?
-            }
+        let Evaluated { reply, is_synced } = match self.options.fair {
+            false => self.server.evaluate(&ACQUIRE, &[key], &[&lives_ms, &self.id]).await?,
             true => {
                 let names = Names::of(key);
-                let keys = [key.as_bytes(), names.queue.as_bytes(), names.timeouts.as_bytes()];
                 let (wait_ms, now_ms) =
                     (wait.as_millis().to_string(), self.env.wall_clock().as_millis().to_string());
-                let arguments =
-                    [&lives_ms, &self.id, &wait_ms, &now_ms].map(|text| text.as_bytes());
-                FAIR_ACQUIRE.call(&mut self.redis, &keys, &arguments).await?
+                let keys = [key, &names.queue, &names.timeouts];
+                let arguments = [&*lives_ms, &self.id, &wait_ms, &now_ms];
+                self.server.evaluate(&FAIR_ACQUIRE, &keys, &arguments).await?
             }
         };
         match reply {
+            _ if !is_synced => Ok(Attempt::Unsynced),
             Reply::Nil => Ok(Attempt::Locked),
             Reply::Integer(ms) => {
                 Ok(Attempt::Held(u64::try_from(ms).ok().map(Duration::from_millis)))
@@ -172,55 +168,79 @@ impl RLock {
         }
     }
 
-    /// Returns `true` if a replica acknowledged the lock within a third of the reply timeout.
-    async fn is_replicated(&mut self) -> Result<bool, CallError> {
-        let patience_ms = (self.settings.command_timeout / 3).as_millis().to_string();
-        match self.redis.call(&[b"WAIT", b"1", patience_ms.as_bytes()]).await? {
-            Reply::Integer(replicas) => Ok(replicas > 0),
-            reply => Err(CallError::unexpected(&reply)),
-        }
-    }
-
-    async fn subscribe(&mut self, key: &str, patience: Duration) -> Option<Subscription> {
+    /// Repeats a failed subscription, as the library does when a connection breaks.
+    async fn subscribe(&mut self, key: &str, deadline: Monotonic) -> Option<Subscription> {
         let names = Names::of(key);
         let channel = if self.options.fair { names.own_channel(&self.id) } else { names.channel };
         let env = self.env.clone();
-        env.timeout(patience, self.redis.subscribe(&[channel.as_bytes()])).await?.ok()
+        while !env.left(deadline).is_zero() {
+            let channels = [channel.as_bytes()];
+            let subscription = self.server.redis.subscribe(&channels);
+            match env.timeout(env.left(deadline), subscription).await? {
+                Ok(subscription) => return Some(subscription),
+                Err(_) => env.sleep(env.jitter(&self.settings.retry).min(env.left(deadline))).await,
+            }
+        }
+        None
     }
 
-    async fn wait_for_message(&self, messages: &mut Option<Subscription>, patience: Duration) {
-        let sleep_on = self.env.monotonic_clock().plus(patience);
-        if let Some(subscription) = messages {
-            match self.env.timeout(patience, subscription.next()).await {
+    async fn wait_for_message(
+        &mut self,
+        key: &str,
+        messages: &mut Option<Subscription>,
+        patience: Duration,
+    ) {
+        let until = self.env.monotonic_clock().plus(patience);
+        loop {
+            if messages.is_none() {
+                *messages = self.subscribe(key, until).await;
+            }
+            let Some(subscription) = messages else { return };
+            match self.env.timeout(self.env.left(until), subscription.next()).await {
                 None | Some(Ok(_)) => return,
                 Some(Err(_)) => *messages = None,
             }
         }
-        self.env.sleep(self.env.left(sleep_on)).await;
     }
 
-    /// Releases the lock as `unlock()` does. Retries only calls that certainly had no effect.
+    /// Releases the lock as `unlock()` does. Retries calls that certainly had no effect, and, with
+    /// the same latch, releases that no replica acknowledged.
     pub async fn unlock(&mut self, key: &str) -> Release {
-        let mut outcome = self.unlock_once(key).await;
-        for _ in 1..RELEASE_ATTEMPTS {
-            if !matches!(&outcome, Err(error) if !error.may_have_applied()) {
-                break;
+        let latch = self.fresh_latch(key);
+        let mut outcome = self.unlock_once(key, &latch).await;
+        for _ in 0..RETRY_ATTEMPTS {
+            match &outcome {
+                Ok(Unlocked::Unsynced) => self.watchdog.remove(),
+                Err(error) if !error.may_have_applied() => {}
+                _ => break,
             }
-            self.env.sleep(self.env.jitter(&self.settings.retry)).await;
-            outcome = self.unlock_once(key).await;
+            self.server.pause().await;
+            outcome = self.unlock_once(key, &latch).await;
         }
-        self.stop_renewing();
+        self.watchdog.remove();
         match outcome {
-            Ok(true) => Release::Released,
-            Ok(false) => Release::NotHeld,
+            Ok(Unlocked::Yes) => Release::Released,
+            Ok(Unlocked::NotHeld) => Release::NotHeld,
+            Ok(Unlocked::Unsynced) => {
+                Release::Unknown("no replica acknowledged the release".to_owned())
+            }
             Err(error) if error.may_have_applied() => Release::Unknown(error.to_string()),
             Err(error) => Release::Unknown(format!("not released: {error}")),
         }
     }
 
-    pub(super) async fn unlock_once(&mut self, key: &str) -> Result<bool, CallError> {
+    /// Releases the lock once, and ignores the outcome.
+    pub(super) async fn give_back(&mut self, key: &str) {
+        let latch = self.fresh_latch(key);
+        let _ = self.unlock_once(key, &latch).await;
+    }
+
+    fn fresh_latch(&self, key: &str) -> String {
+        format!("redisson_unlock_latch:{{{key}}}:{}", fresh_uuid(&self.env))
+    }
+
+    async fn unlock_once(&mut self, key: &str, latch: &str) -> Result<Unlocked, CallError> {
         let names = Names::of(key);
-        let latch = format!("redisson_unlock_latch:{{{key}}}:{}", fresh_uuid(&self.env));
         let lives_ms = self.lease_length().as_millis().to_string();
         let (now_ms, latch_ms) = (
             self.env.wall_clock().as_millis().to_string(),
@@ -229,24 +249,26 @@ impl RLock {
         let (script, keys, arguments): (_, &[&str], &[&str]) = match self.options.fair {
             false => (
                 &RELEASE,
-                &[key, &names.channel, &latch],
+                &[key, &names.channel, latch],
                 &[UNLOCK_MESSAGE, &lives_ms, &self.id, &latch_ms],
             ),
             true => (
                 &FAIR_RELEASE,
-                &[key, &names.queue, &names.timeouts, &names.channel, &latch],
+                &[key, &names.queue, &names.timeouts, &names.channel, latch],
                 &[UNLOCK_MESSAGE, &lives_ms, &self.id, &now_ms, &latch_ms],
             ),
         };
-        let [keys, arguments] = [keys, arguments]
-            .map(|texts| texts.iter().map(|text| text.as_bytes()).collect::<Vec<_>>());
-        let is_held = match script.call(&mut self.redis, &keys, &arguments).await? {
-            Reply::Integer(_) => true,
-            Reply::Nil => false,
+        let Evaluated { reply, is_synced } = self.server.evaluate(script, keys, arguments).await?;
+        if !is_synced {
+            return Ok(Unlocked::Unsynced);
+        }
+        let outcome = match reply {
+            Reply::Integer(_) => Unlocked::Yes,
+            Reply::Nil => Unlocked::NotHeld,
             reply => return Err(CallError::unexpected(&reply)),
         };
-        self.delete_latch(latch);
-        Ok(is_held)
+        self.delete_latch(latch.to_owned());
+        Ok(outcome)
     }
 
     /// Does not wait for the reply.
@@ -261,15 +283,13 @@ impl RLock {
 
     pub(super) async fn expire(&mut self, key: &str, lease: Duration) {
         let lives_ms = lease.as_millis().to_string();
-        let _ = EXPIRE.call(&mut self.redis, &[key.as_bytes()], &[lives_ms.as_bytes()]).await;
+        let _ = self.server.evaluate(&EXPIRE, &[key], &[&lives_ms]).await;
     }
 
     async fn leave_queue(&mut self, key: &str, wait: Duration) {
         let (names, wait_ms) = (Names::of(key), wait.as_millis().to_string());
-        let keys = [names.queue.as_bytes(), names.timeouts.as_bytes()];
-        let _ = FAIR_LEAVE
-            .call(&mut self.redis, &keys, &[self.id.as_bytes(), wait_ms.as_bytes()])
-            .await;
+        let keys = [&*names.queue, &names.timeouts];
+        let _ = self.server.evaluate(&FAIR_LEAVE, &keys, &[&self.id, &wait_ms]).await;
     }
 
     fn lease_length(&self) -> Duration {
@@ -286,22 +306,9 @@ impl RLock {
     }
 
     fn start_renewing(&mut self, key: &str) {
-        self.watch.holds += 1;
-        if self.watch.task.is_none() {
-            let (redis, ttl) = ((self.open)(&self.env), self.settings.ttl);
-            let task = renew(self.env.clone(), redis, key.to_owned(), self.id.clone(), ttl);
-            self.watch.task = Some(self.env.spawn(task));
-        }
-    }
-
-    /// Decrements the hold count even if the unlock failed, as the library does.
-    fn stop_renewing(&mut self) {
-        self.watch.holds = self.watch.holds.saturating_sub(1);
-        if self.watch.holds == 0
-            && let Some(task) = self.watch.task.take()
-        {
-            task.abort();
-        }
+        let RLock { env, settings, open, id, watchdog, .. } = self;
+        watchdog
+            .add(key, id, settings.ttl, || Evaluator::new(env.clone(), open(env), settings, false));
     }
 }
 
@@ -310,18 +317,6 @@ impl RLock {
 pub(super) fn latch_ttl(settings: &Settings) -> Duration {
     let tries = (settings.command_timeout + *settings.retry.end()) * RETRY_ATTEMPTS;
     tries.max(Duration::from_millis(1))
-}
-
-async fn renew(env: Env, mut redis: Session, key: String, id: String, ttl: Duration) {
-    let ttl_ms = ttl.as_millis().to_string();
-    loop {
-        env.sleep(ttl / 3).await;
-        let renewed =
-            RENEW.call(&mut redis, &[key.as_bytes()], &[ttl_ms.as_bytes(), id.as_bytes()]).await;
-        if renewed == Ok(Reply::Integer(0)) {
-            return;
-        }
-    }
 }
 
 struct Names {

@@ -1,10 +1,11 @@
 use super::rlock::latch_ttl;
 use super::script::RELEASE;
-use crate::lock::{Acquisition, Release, Servers, Settings};
+use crate::lock::{Acquisition, Lock, Release, Servers, Settings};
 use crate::reply::Reply;
 use crate::testing::{
-    Answer, Call, TestWorld, both, five, granted, normal, once, one, one_redis, settings,
+    Answer, Call, TestWorld, both, five, granted, normal, once, one, one_redis, sentinels, settings,
 };
+use std::rc::Rc;
 use std::time::Duration;
 
 const UNLOCKED: &str = "*3\r\n$7\r\nmessage\r\n$29\r\nredisson_lock__channel:{lock}\r\n$1\r\n0\r\n";
@@ -157,16 +158,33 @@ fn a_waiter_whose_message_is_lost_gets_in_when_the_lock_has_expired() {
 }
 
 #[test]
-fn a_waiter_without_a_subscription_waits_as_long() {
+fn a_waiter_that_cannot_subscribe_is_refused_at_the_end_of_its_wait() {
     let dark = |call: &Call<'_>| {
         if call.name() == "SUBSCRIBE" { Answer::ResetBefore } else { Answer::Normal }
     };
     let (world, mut lock) = one_redis("redisson-lease", dark);
     let mut other = world.lock("redisson-lease", &one(), &patient(20));
     granted(world.run(lock.acquire("lock")));
-    granted(world.run(other.acquire("lock")));
+    let refused = world.run(other.acquire("lock"));
+    assert_eq!(refused, Acquisition::Refused("held by another".into()));
     let waited_ms = world.now() / 1_000;
-    assert!((10_000..10_020).contains(&waited_ms), "{waited_ms} ms");
+    assert!((20_000..20_020).contains(&waited_ms), "{waited_ms} ms");
+}
+
+#[test]
+fn a_waiter_whose_subscription_breaks_subscribes_again() {
+    let (world, mut lock) = one_redis("redisson-lease", once("SUBSCRIBE", Answer::ResetAfter));
+    let mut other = world.lock("redisson-lease", &one(), &patient(9));
+    let lease = granted(world.run(lock.acquire("lock")));
+    let release = async {
+        world.env().sleep(Duration::from_millis(500)).await;
+        let released = lock.release(lease).await;
+        world.publish("redis", UNLOCKED);
+        released
+    };
+    let (acquired, _) = world.run(both(other.acquire("lock"), release));
+    granted(acquired);
+    assert!(world.now() < 600_000, "{}", world.trace());
 }
 
 #[test]
@@ -195,6 +213,21 @@ fn a_waiter_whose_acquire_loses_its_reply_is_refused_although_it_has_the_lock() 
 }
 
 #[test]
+fn a_waiter_whose_connection_breaks_is_refused_at_the_timeout_of_the_reply() {
+    let mut acquires = 0;
+    let (world, mut lock) = one_redis("redisson-lease", move |call: &Call<'_>| {
+        acquires += usize::from(call.name() == "EVALSHA");
+        if acquires == 4 { Answer::ResetAfter } else { Answer::Normal }
+    });
+    let mut other = world.lock("redisson-lease", &one(), &patient(20));
+    granted(world.run(lock.acquire("lock")));
+    assert!(matches!(world.run(other.acquire("lock")), Acquisition::Refused(_)));
+    let refused_ms = world.now() / 1_000;
+    assert!((10_500..10_520).contains(&refused_ms), "{refused_ms} ms");
+    assert!(world.value("redis", "lock").is_some(), "{}", world.trace());
+}
+
+#[test]
 fn a_waiter_of_the_fair_lock_that_is_refused_leaves_the_queue() {
     let mut scripts = 0;
     let (world, _) = one_redis("redisson-fair", move |call: &Call<'_>| {
@@ -212,6 +245,31 @@ fn a_waiter_of_the_fair_lock_that_is_refused_leaves_the_queue() {
     let trace = world.trace();
     let leave = " 2 redisson_lock_queue:{lock} redisson_lock_timeout:{lock} ";
     assert_eq!(trace.matches(leave).count(), 1, "{trace}");
+}
+
+#[test]
+fn a_failed_renewal_is_repeated_before_the_next_third() {
+    let (world, mut lock) = one_redis("redisson", normal);
+    granted(world.run(lock.acquire("lock")));
+    let mut renewals = 0;
+    world.serve("redis", move |call: &Call<'_>| {
+        let is_renewal = call.name() == "EVALSHA";
+        renewals += usize::from(is_renewal);
+        if is_renewal && renewals <= 3 { Answer::ResetBefore } else { Answer::Normal }
+    });
+    world.pass(12_000);
+    assert!(world.value("redis", "lock").is_some(), "{}", world.trace());
+}
+
+#[test]
+fn the_watchdog_of_a_lost_lock_starts_again_with_the_next_acquire() {
+    let (world, mut lock) = one_redis("redisson", normal);
+    granted(world.run(lock.acquire("lock")));
+    world.store("redis", |store| store.set("lock", "another=1", Some(3_400)));
+    world.pass(4_000);
+    granted(world.run(lock.acquire("lock")));
+    world.pass(15_000);
+    assert!(world.value("redis", "lock").is_some(), "{}", world.trace());
 }
 
 #[test]
@@ -246,7 +304,7 @@ fn a_majority_is_given_its_lease_afterwards() {
     assert!(world.value("m1", "lock").is_some());
     world.pass(1_100);
     assert_eq!(world.value("m1", "lock"), None, "{taken_at}");
-    assert_eq!(world.run(lock.release(lease)), Release::NotHeld);
+    assert_eq!(world.run(lock.release(lease)), Release::Released);
 }
 
 #[test]
@@ -265,4 +323,90 @@ fn threads_of_one_process_have_its_uuid_and_their_own_numbers_and_exclude_each_o
         "a thread gives back what is its own only"
     );
     assert_eq!(world.run(second.release(theirs)), Release::Released);
+}
+
+#[test]
+fn a_release_of_red_lock_never_reports_a_failure() {
+    let world = TestWorld::new();
+    for master in ["m1", "m2", "m3", "m4", "m5"] {
+        world.serve(master, normal);
+    }
+    let mut lock = world.lock("redisson-redlock", &five(), &settings());
+    let lease = granted(world.run(lock.acquire("lock")));
+    for master in ["m1", "m2", "m3", "m4", "m5"] {
+        world.serve(master, |_| Answer::Dropped);
+    }
+    assert_eq!(world.run(lock.release(lease)), Release::Released);
+    assert!(world.value("m1", "lock").is_some());
+}
+
+fn replicated(
+    info: &'static str,
+    mut mishaps: impl FnMut(&Call<'_>) -> Answer + 'static,
+) -> (Rc<TestWorld>, Box<dyn Lock>) {
+    let world = TestWorld::new();
+    for sentinel in ["s1", "s2"] {
+        let primary = "*2\r\n$5\r\nredis\r\n$4\r\n6379\r\n";
+        world.serve(sentinel, move |call| match call.name() {
+            "SENTINEL" => Answer::Says(primary),
+            _ => Answer::Normal,
+        });
+    }
+    world.serve("redis", move |call| match (call.name(), mishaps(call)) {
+        ("INFO", _) => Answer::Says(info),
+        (_, answer) => answer,
+    });
+    let lock = world.lock("redisson-wait", &sentinels(), &patient(20));
+    (world, lock)
+}
+
+const NO_REPLICA: &str = "$20\r\nconnected_slaves:0\r\n\r\n";
+const TWO_REPLICAS: &str = "$20\r\nconnected_slaves:2\r\n\r\n";
+
+#[test]
+fn wait_asks_for_all_connected_replicas_and_is_content_with_one() {
+    let (world, mut lock) = replicated(TWO_REPLICAS, |call| match call.name() {
+        "WAIT" => Answer::Says(":1\r\n"),
+        _ => Answer::Normal,
+    });
+    let lease = granted(world.run(lock.acquire("lock")));
+    assert_eq!(world.run(lock.release(lease)), Release::Released);
+    let trace = world.trace();
+    let counts = ["INFO ALL", "WAIT 2 166"].map(|words| trace.matches(words).count());
+    assert_eq!(counts, [2, 2], "{trace}");
+}
+
+#[test]
+fn a_primary_without_a_replica_is_not_waited_for() {
+    let (world, mut lock) = replicated(NO_REPLICA, normal);
+    granted(world.run(lock.acquire("lock")));
+    assert!(!world.trace().contains("WAIT"));
+}
+
+#[test]
+fn a_lock_that_no_replica_acknowledges_is_released_and_the_outcome_is_unknown() {
+    let (world, mut lock) = replicated(TWO_REPLICAS, |call| match call.name() {
+        "WAIT" => Answer::Says(":0\r\n"),
+        _ => Answer::Normal,
+    });
+    assert!(matches!(world.run(lock.acquire("lock")), Acquisition::Unknown(_)));
+    assert_eq!(world.value("redis", "lock"), None);
+    assert_eq!(world.trace().matches("WAIT 2").count(), 10);
+}
+
+#[test]
+fn an_acquire_in_a_batch_is_sent_again_and_counts_twice() {
+    let (world, mut lock) = replicated(TWO_REPLICAS, {
+        let mut lost = once("EVAL", Answer::Lost);
+        move |call| match call.name() {
+            "WAIT" => Answer::Says(":2\r\n"),
+            _ => lost(call),
+        }
+    });
+    let lease = granted(world.run(lock.acquire("lock")));
+    assert!(world.value("redis", "lock").unwrap().ends_with("=2"));
+    assert_eq!(world.run(lock.release(lease)), Release::Released);
+    assert!(world.value("redis", "lock").unwrap().ends_with("=1"));
+    world.pass(12_000);
+    assert_eq!(world.value("redis", "lock"), None, "no watchdog renews what is left");
 }
