@@ -69,6 +69,9 @@ pub(crate) struct Server {
     pub(crate) inbox: VecDeque<Arrival>,
     pub(crate) outgoing: VecDeque<(SimTime, Vec<Output>)>,
     pub(crate) connections: BTreeMap<ConnectionId, u32>,
+    /// Sockets of all connections since the start. After a connection has closed, the server may
+    /// still execute its request, for example when a sync ends.
+    pub(crate) askers: BTreeMap<ConnectionId, u32>,
     pub(crate) next_connection: u32,
     pub(crate) leaving: Vec<ConnectionId>,
     pub(crate) timer_generation: u32,
@@ -118,6 +121,7 @@ impl Server {
             inbox: VecDeque::new(),
             outgoing: VecDeque::new(),
             connections: BTreeMap::new(),
+            askers: BTreeMap::new(),
             next_connection: 0,
             leaving: Vec::new(),
             timer_generation: 0,
@@ -154,6 +158,7 @@ impl Server {
         self.inbox.clear();
         self.outgoing.clear();
         self.connections.clear();
+        self.askers.clear();
         self.leaving.clear();
         self.timer_generation += 1;
         self.timer_deadline = None;

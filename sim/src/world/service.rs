@@ -220,6 +220,7 @@ impl State {
         match socket {
             Ok(socket) => {
                 server.connections.insert(connection, socket);
+                server.askers.insert(connection, socket);
             }
             Err(_) => server.inbox.push_back(Arrival::ConnectFailed(connection)),
         }
@@ -293,7 +294,7 @@ impl State {
 
     fn asked_by(&mut self, host: HostIndex, tap: &TapEvent) -> Option<Node> {
         let connection = tap.by?;
-        let socket = self.server(host)?.connections.get(&connection).copied()?;
+        let socket = self.server(host)?.askers.get(&connection).copied()?;
         let end = &self.sockets[socket as usize];
         Some(self.node(end.remote).for_thread(end.thread))
     }

@@ -1,5 +1,6 @@
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner, set_if_absent};
+use fencepost::clients::sql::shedlock;
 use fencepost::clients::{
     Acquisition, CallError, Definition, Deployment, Env, Lease, Lock, Release, Servers, Session,
     Settings, find,
@@ -137,6 +138,46 @@ fn who_takes_the_second_answer_for_the_only_one_tells_what_is_not_so() {
     }
     let both = ["it did not get the lock,", "it no longer held the lock,"].map(str::to_owned);
     assert_eq!(all, BTreeSet::from(both));
+}
+
+/// Reports an unknown acquire as refused.
+struct Pessimist(Box<dyn Lock>);
+
+impl Pessimist {
+    fn over(inner: &Definition, env: Env, servers: &Servers, settings: &Settings) -> Pessimist {
+        let quick = Settings { acquire_timeout: Duration::from_secs(2), ..settings.clone() };
+        Pessimist((inner.build)(env, servers, &quick))
+    }
+}
+
+impl Lock for Pessimist {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(async move {
+            match self.0.acquire(resource).await {
+                Acquisition::Unknown(reason) => Acquisition::Refused(reason.into()),
+                outcome => outcome,
+            }
+        })
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        self.0.release(lease)
+    }
+}
+
+/// The server commits a row only after a sync, when the connection has already broken.
+#[test]
+fn who_calls_an_unknown_acquire_of_a_row_refused_tells_what_is_not_so() {
+    static ON_ROWS: Definition = Definition {
+        build: |env, servers, settings| {
+            Box::new(Pessimist::over(&shedlock::DB_TIME, env, servers, settings))
+        },
+        ..shedlock::DB_TIME
+    };
+    let (runs, said) = wrong_answers(&ON_ROWS, "lost-reply");
+    println!("wrong answers in {runs} of {SEEDS} runs: {said:?}");
+    assert!(runs > 0);
+    assert_eq!(said, BTreeSet::from(["it did not get the lock,".to_owned()]));
 }
 
 #[test]
