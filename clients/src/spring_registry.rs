@@ -144,7 +144,9 @@ impl SpringRegistry {
 
     /// Waits for the full `wait`, even after a wait for the ReentrantLock, as the library does.
     async fn try_outside(&mut self, key: &str, wait: Duration) -> Acquisition {
-        let deadline = self.env.monotonic_clock().plus(wait);
+        let wait_ms = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
+        // `System.currentTimeMillis()`.
+        let deadline = self.env.wall_clock().as_millis().saturating_add(wait_ms);
         loop {
             match self.obtain(key).await {
                 Ok(true) => {
@@ -156,7 +158,7 @@ impl SpringRegistry {
                         valid_until: None,
                     });
                 }
-                Ok(false) if self.env.monotonic_clock() >= deadline => {
+                Ok(false) if self.env.wall_clock().as_millis() >= deadline => {
                     return Acquisition::Refused("held by another process".into());
                 }
                 Ok(false) => {

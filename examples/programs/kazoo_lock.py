@@ -16,13 +16,15 @@ for _ in range(int(os.environ["FENCEPOST_CYCLES"])):
     lock = zookeeper.Lock("/" + os.environ["FENCEPOST_LOCK"], os.environ["FENCEPOST_PROCESS"])
     judge.execute_command("ACQUIRING", "orders")
     try:
-        lock.acquire(timeout=60)
+        is_ours = lock.acquire(timeout=60)
     except LockTimeout:
-        judge.execute_command("REFUSED", "orders")
-        continue
+        is_ours = False
     except KazooException as error:
         judge.execute_command("UNKNOWN", "orders", repr(error))
         time.sleep(0.1)
+        continue
+    if not is_ours:
+        judge.execute_command("REFUSED", "orders")
         continue
     hold_ms = judge.execute_command("ACQUIRED", "orders")
     value = int(storage.get("orders") or 0)

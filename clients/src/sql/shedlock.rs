@@ -1,19 +1,25 @@
 //! `shedlock-jdbc` and `shedlock-db-time`: a row with the time until which it is locked.
 //!
-//! Source: ShedLock's JdbcTemplate provider (August 2026). `StorageBasedLockProvider` tries an
-//! INSERT for a name that it has not used before. For a known name, or if the INSERT changes
-//! nothing, it tries an UPDATE. The statements are from `PostgresSqlStatementsSource` and, with
-//! `usingDbTime()`, from `PostgresSqlServerTimeStatementsSource`, in the form of version 4
-//! (`cast(... as interval)`). The owner (`lockedBy`) is drawn once per process. The application
-//! retries.
+//! Source: ShedLock 7, JdbcTemplate provider. `StorageBasedLockProvider` tries an INSERT for a name
+//! that it has not used before. For a known name, or if the INSERT changes nothing, it tries an
+//! UPDATE. The statements are from `PostgresSqlStatementsSource` and, with `usingDbTime()`, from
+//! `PostgresSqlServerTimeStatementsSource`, with the intervals of version 4 (`cast(... as
+//! interval)`). The owner (`lockedBy`) is drawn once per process. The application retries.
 //!
-//! One mistake remains: **the current time comes from the client's clock**. A client with a fast
-//! clock may take the lock too early. `shedlock-db-time` uses the database's clock.
+//! These mistakes remain. **The current time comes from the client's clock**: a client with a fast
+//! clock may take the lock too early. `shedlock-db-time` uses the database's clock. **If the
+//! connection breaks in a transaction, the provider assumes that the statement changed nothing**, so
+//! it refuses a lock that the server may have granted. (The rollback fails too, with a
+//! TransactionSystemException.)
+//!
+//! Up to version 6, a release by the client's clock does not compare the owner: it frees the lock of
+//! another process. The model does not have this mistake.
 
 use super::protocol::Parameter;
 use super::session::{Failure, Session};
 use super::time::{local_date_time, micros};
 use super::{connection, lease};
+use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};
 use crate::lock::{
     Acquisition, Definition, Deployment, Lease, Lock, LockForm, Release, Servers, Settings,
@@ -22,7 +28,7 @@ use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 use bytes::Bytes;
 
-/// Number of unlock attempts in `JdbcTemplateStorageAccessor`.
+/// `JdbcTemplateStorageAccessor` returns without an error after the last attempt to unlock.
 const UNLOCK_ATTEMPTS: usize = 10;
 
 pub const DEFINITION: Definition = Definition {
@@ -31,7 +37,7 @@ pub const DEFINITION: Definition = Definition {
     deployment: Deployment::PostgreSql(LockForm::RowByClients),
     has_tokens: false,
     is_fair: false,
-    models: Some("ShedLock (August 2026), JdbcTemplateLockProvider"),
+    models: Some("ShedLock 7 (August 2026), JdbcTemplateLockProvider"),
     build: |env, servers, settings| Box::new(ShedLock::new(env, servers, settings, &CLIENT_TIME)),
 };
 
@@ -40,7 +46,7 @@ pub const DB_TIME: Definition = Definition {
     about: "ShedLock on PostgreSQL with usingDbTime(): lock_until is compared with the server's \
             clock",
     deployment: Deployment::PostgreSql(LockForm::RowByServer),
-    models: Some("ShedLock (August 2026), JdbcTemplateLockProvider with usingDbTime()"),
+    models: Some("ShedLock 7 (August 2026), JdbcTemplateLockProvider with usingDbTime()"),
     build: |env, servers, settings| Box::new(ShedLock::new(env, servers, settings, &SERVER_TIME)),
     ..DEFINITION
 };
@@ -114,10 +120,10 @@ impl ShedLock {
         self.env.wall_clock().0
     }
 
-    fn taking(&self, resource: &str) -> Vec<Parameter> {
+    fn taking(&self, resource: &str, created_at: i64) -> Vec<Parameter> {
         let (mut values, ttl) = (self.own(resource), self.settings.ttl);
         if self.statements.is_by_clients {
-            let until = self.now().saturating_add(micros(ttl));
+            let until = created_at.saturating_add(micros(ttl));
             values.extend([local_date_time(until), local_date_time(self.now())]);
         } else {
             values.push(Parameter::text(format!("{} milliseconds", ttl.as_millis())));
@@ -126,26 +132,34 @@ impl ShedLock {
     }
 
     async fn try_lock(&mut self, resource: &str) -> Result<bool, Failure> {
+        // `LockConfiguration.createdAt`.
+        let created_at = self.now();
+        let Statements { insert, update, .. } = *self.statements;
         if !self.is_known {
-            let inserted = self.execute(self.statements.insert, &self.taking(resource)).await?;
+            let inserted = self.execute(insert, &self.taking(resource, created_at)).await;
+            let is_ours = inserted.or_else(if_nothing_changed)?;
             self.is_known = true;
-            if inserted {
+            if is_ours {
                 return Ok(true);
             }
         }
-        self.execute(self.statements.update, &self.taking(resource)).await
+        self.execute(update, &self.taking(resource, created_at)).await.or_else(if_nothing_changed)
     }
 
     async fn execute(&mut self, sql: &str, values: &[Parameter]) -> Result<bool, Failure> {
-        let changed = self.server.begin("BEGIN", sql, values).await;
-        match changed {
-            Ok(done) => self.server.commit().await.map(|committed| committed && done.count() > 0),
+        let done = match self.server.begin("BEGIN", sql, values).await {
+            Ok(done) => done,
             Err(error) => {
                 if let Failure::Refused(_) = error {
                     self.server.roll_back().await;
                 }
-                Err(error)
+                return Err(error);
             }
+        };
+        match self.server.commit().await {
+            Ok(is_committed) => Ok(is_committed && done.count() > 0),
+            Err(Failure::Lost(CallError::Unsent(kind))) => Err(CallError::Closed(kind).into()),
+            Err(error) => Err(error),
         }
     }
 
@@ -158,9 +172,7 @@ impl ShedLock {
         }
     }
 
-    /// Retries after a refusal. Gives up if the answer is lost, as the library does.
     async fn unlock(&mut self, lease: &Lease) -> Release {
-        let mut last = String::new();
         for _ in 0..UNLOCK_ATTEMPTS {
             let mut values = self.own(&lease.resource);
             values.push(match self.statements.is_by_clients {
@@ -172,12 +184,24 @@ impl ShedLock {
                 // The library does not check whether the UPDATE changed a row; the history records
                 // `NotHeld`.
                 Ok(false) => return Release::NotHeld,
-                Err(Failure::Refused(refusal)) => last = refusal.message,
+                Err(error) if is_ignored(&error) => {}
                 Err(error) => return Release::Unknown(error.to_string()),
             }
         }
-        Release::Unknown(last)
+        Release::Released
     }
+}
+
+/// `true` for a serialization failure, a deadlock, and a connection that broke in the transaction.
+fn is_ignored(error: &Failure) -> bool {
+    match error {
+        Failure::Refused(refusal) => refusal.is_fatal || refusal.code.starts_with("40"),
+        Failure::Lost(error) => error.may_have_applied(),
+    }
+}
+
+fn if_nothing_changed(error: Failure) -> Result<bool, Failure> {
+    if is_ignored(&error) { Ok(false) } else { Err(error) }
 }
 
 impl Lock for ShedLock {

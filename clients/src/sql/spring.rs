@@ -8,7 +8,8 @@
 //! generation (`GENERATIONS`) in one transaction; a duplicate key is a refusal. The outermost
 //! `unlock()` sends the DELETE and releases the ReentrantLock; 7 throws if the DELETE found no row.
 //! The registry repeats `acquire()` after a transient error (SQLSTATE class 40), `unlock()` too
-//! from 5.4 on, and `acquire()` after a failed COMMIT (TransactionSystemException) from 5.4.8 on.
+//! from 5.4 on, and both after a TransactionSystemException from 5.4.8 on: a COMMIT has failed, or
+//! the connection broke in the transaction, so that the rollback failed too.
 //!
 //! These mistakes remain. **`now` comes from the client's clock**: a fast client takes a lock that
 //! has not expired, and a slow client loses its row. **Only the application renews the row.**
@@ -87,7 +88,8 @@ struct Generation {
     delete: &'static str,
     /// `true` if the row stores the expiry time, `false` if it stores the time of acquisition.
     has_expiry: bool,
-    /// `true` if transient errors of an acquire's COMMIT and of a release's DELETE are retried.
+    /// `true` if the registry repeats transactions whose COMMIT failed or whose connection broke, and
+    /// releases after transient errors.
     retries_all: bool,
 }
 
@@ -241,8 +243,7 @@ impl Jdbc {
                         return Acquisition::Refused("interrupted".into());
                     }
                 }
-                Err(Failed { error, at_commit })
-                    if is_transient(&error) && (self.generation.retries_all || !at_commit) => {}
+                Err(failed) if self.repeats(&failed) => {}
                 Err(Failed { error, .. }) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }
@@ -250,6 +251,16 @@ impl Jdbc {
                     return Acquisition::Refused(error.to_string().into());
                 }
             }
+        }
+    }
+
+    fn repeats(&self, Failed { error, at_commit }: &Failed) -> bool {
+        let retries_all = self.generation.retries_all && !self.env.is_interrupted();
+        match error {
+            _ if *at_commit => retries_all,
+            Failure::Lost(error) => retries_all && error.may_have_applied(),
+            // Spring throws a `TransientDataAccessException`.
+            Failure::Refused(refusal) => refusal.code.starts_with("40"),
         }
     }
 
@@ -315,30 +326,38 @@ impl Jdbc {
         }
     }
 
-    /// Follows `DefaultLockRepository.delete`, which retries transient errors from 5.4 on.
+    /// A release that was repeated, and whose row is gone, has removed the row if the generation does
+    /// not check the row count.
     async fn remove(&mut self, resource: &str) -> Result<bool, Failure> {
+        let mut is_repeated = false;
         loop {
-            let values = self.own(resource);
-            match self.server.begin("BEGIN", self.generation.delete, &values).await {
-                Ok(done) => return Ok(self.server.commit().await? && done.count() > 0),
-                Err(error) => {
-                    if let Failure::Refused(_) = error {
-                        self.server.roll_back().await;
-                    }
-                    if !is_transient(&error) || !self.generation.retries_all {
-                        return Err(error);
-                    }
+            match self.delete(resource).await {
+                Ok(has_removed) => {
+                    return Ok(has_removed || is_repeated && !self.generation.has_expiry);
                 }
+                Err(failed) if self.generation.retries_all && self.repeats(&failed) => {
+                    is_repeated |= failed.error.may_have_applied();
+                }
+                Err(Failed { error, .. }) => return Err(error),
             }
         }
     }
-}
 
-/// Returns `true` if Spring throws a `TransientDataAccessException` for the error.
-fn is_transient(error: &Failure) -> bool {
-    match error {
-        Failure::Refused(refusal) => refusal.code.starts_with("40"),
-        Failure::Lost(_) => false,
+    /// Follows `DefaultLockRepository.delete`.
+    async fn delete(&mut self, resource: &str) -> Result<bool, Failed> {
+        let values = self.own(resource);
+        let done = match self.server.begin("BEGIN", self.generation.delete, &values).await {
+            Ok(done) => done,
+            Err(error) => {
+                if let Failure::Refused(_) = error {
+                    self.server.roll_back().await;
+                }
+                return Err(Failed { error, at_commit: false });
+            }
+        };
+        let committed = self.server.commit().await;
+        let is_committed = committed.map_err(|error| Failed { error, at_commit: true })?;
+        Ok(is_committed && done.count() > 0)
     }
 }
 

@@ -58,6 +58,14 @@ pub enum ConnectionState {
 #[derive(Clone)]
 pub struct Curator(Rc<Owner>);
 
+/// Calls that a thread makes inside another call share the retries of the outer call, and the first
+/// success ends the loop of both (`ThreadLocalRetryLoop`).
+#[derive(Default)]
+pub struct RetryLoop {
+    retries: Cell<u32>,
+    is_done: Cell<bool>,
+}
+
 struct Owner {
     core: Rc<Core>,
     manager: Option<Spawned>,
@@ -113,17 +121,34 @@ impl Curator {
 
     pub async fn call<T>(
         &self,
-        mut operation: impl AsyncFnMut(Session) -> Result<T, ZooKeeperError>,
+        operation: impl AsyncFnMut(Session) -> Result<T, ZooKeeperError>,
     ) -> Result<T, ZooKeeperError> {
+        let outcome = self.call_in(&RetryLoop::default(), operation).await?;
+        outcome.ok_or(ZooKeeperError::ConnectionLoss)
+    }
+
+    /// Returns `None` if a nested call has ended the loop before a retry of the outer call.
+    pub async fn call_in<T>(
+        &self,
+        retry_loop: &RetryLoop,
+        mut operation: impl AsyncFnMut(Session) -> Result<T, ZooKeeperError>,
+    ) -> Result<Option<T>, ZooKeeperError> {
         self.wait_until_connected().await;
-        let mut retries = 0;
         loop {
             match operation(self.session()).await {
-                Err(error) if is_retryable(&error) && self.allows_retry(retries).await => {
-                    retries += 1;
+                Ok(value) => {
+                    retry_loop.is_done.set(true);
+                    return Ok(Some(value));
                 }
-                outcome => return outcome,
+                Err(error)
+                    if is_retryable(&error)
+                        && self.allows_retry(retry_loop.retries.get()).await => {}
+                Err(error) => return Err(error),
             }
+            if retry_loop.is_done.get() {
+                return Ok(None);
+            }
+            retry_loop.retries.set(retry_loop.retries.get() + 1);
         }
     }
 

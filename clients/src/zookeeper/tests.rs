@@ -200,6 +200,25 @@ fn without_protection_a_create_whose_reply_is_lost_leaves_an_orphan() {
 }
 
 #[test]
+fn a_create_whose_connection_breaks_after_a_search_leaves_its_node() {
+    for name in ["curator-mutex", "curator-fencing"] {
+        let mut creates = 0;
+        let (world, mut lock) = three_keepers(name, move |call: &Call<'_>| {
+            let is_create = call.name() == "create-sequential";
+            creates += usize::from(is_create);
+            match creates {
+                2 if is_create => Answer::ResetBefore,
+                3 if is_create => Answer::ResetAfter,
+                _ => Answer::Normal,
+            }
+        });
+        assert!(matches!(world.run(lock.acquire(RESOURCE)), Acquisition::Unknown(_)), "{name}");
+        world.pass(5_000);
+        assert_eq!(world.children("/lock").len(), 1, "{name}: {}", world.trace());
+    }
+}
+
+#[test]
 fn a_node_of_an_earlier_session_is_taken_only_by_who_does_not_look() {
     for (name, nodes_of) in [("curator-any-session", 1), ("curator-mutex", 2)] {
         let mut creates = 0;

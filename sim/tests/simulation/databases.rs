@@ -4,7 +4,7 @@ use fencepost_clients::find;
 use fencepost_faults::{
     Direction, Families, Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault,
 };
-use fencepost_reports::{Cause, Judgement, Kind, Verdict, judge};
+use fencepost_reports::{Cause, Event, Judgement, Kind, Verdict, What, judge};
 use std::rc::Rc;
 
 const SEEDS: u64 = 15;
@@ -59,6 +59,24 @@ fn a_fast_client_steals_a_row_that_it_judges_by_its_own_clock() {
         let judged = judged(client, "clock-jump", &fast_client());
         assert!(overlaps(&judged, Cause::ClockSkew) > 0, "{client}");
     }
+}
+
+#[test]
+fn a_registry_repeats_a_transaction_whose_connection_breaks() {
+    let families: Families = "lost-reply".parse().unwrap();
+    let scenario = Rc::new(Scenario::default());
+    let is_unknown = |event: &Event| matches!(event.what, What::Info { .. });
+    let unknown = |client: &str| -> usize {
+        let run = |seed| {
+            let client = find(client).unwrap();
+            let spec = RunSpec::draw(Seed(seed), client, &families, scenario.clone());
+            spec.run(Engine::Fast).expect("the run comes to its end").history
+        };
+        let histories = (0..2 * SEEDS).map(run);
+        histories.map(|history| history.events.iter().filter(|one| is_unknown(one)).count()).sum()
+    };
+    assert_eq!(["jdbc-5", "jdbc-7"].map(unknown), [0, 0]);
+    assert!(unknown("jdbc-4") > 0);
 }
 
 #[test]

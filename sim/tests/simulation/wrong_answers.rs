@@ -1,11 +1,12 @@
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner, set_if_absent};
-use fencepost::clients::sql::shedlock;
 use fencepost::clients::{
     Acquisition, CallError, Definition, Deployment, Env, Lease, Lock, Release, Servers, Session,
     Settings, find,
 };
 use fencepost::run::verdicts::Findings;
+use fencepost::setup::scenario::ClientCalls;
+use fencepost::setup::span::Span;
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::Seed;
 use fencepost_reports::{Cause, Kind};
@@ -105,10 +106,19 @@ impl Lock for Resender {
 }
 
 fn wrong_answers(client: &'static Definition, family: &str) -> (u64, BTreeSet<String>) {
+    wrong_answers_within(Scenario::default(), client, family)
+}
+
+fn wrong_answers_within(
+    scenario: Scenario,
+    client: &'static Definition,
+    family: &str,
+) -> (u64, BTreeSet<String>) {
     let families = family.parse().unwrap();
+    let scenario = Rc::new(scenario);
     let (mut runs, mut said) = (0, BTreeSet::new());
     for seed in 0..SEEDS {
-        let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new(Scenario::default()));
+        let spec = RunSpec::draw(Seed(seed), client, &families, scenario.clone());
         let outcome = spec.run(Engine::Fast).unwrap();
         let facts = Findings { spec: &spec, outcome: &outcome }.facts();
         assert!(facts.acquisitions > 0, "{family} {seed}");
@@ -140,41 +150,14 @@ fn who_takes_the_second_answer_for_the_only_one_tells_what_is_not_so() {
     assert_eq!(all, BTreeSet::from(both));
 }
 
-/// Reports an unknown acquire as refused.
-struct Pessimist(Box<dyn Lock>);
-
-impl Pessimist {
-    fn over(inner: &Definition, env: Env, servers: &Servers, settings: &Settings) -> Pessimist {
-        let quick = Settings { acquire_timeout: Duration::from_secs(2), ..settings.clone() };
-        Pessimist((inner.build)(env, servers, &quick))
-    }
-}
-
-impl Lock for Pessimist {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(async move {
-            match self.0.acquire(resource).await {
-                Acquisition::Unknown(reason) => Acquisition::Refused(reason.into()),
-                outcome => outcome,
-            }
-        })
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        self.0.release(lease)
-    }
-}
-
-/// The server commits a row only after a sync, when the connection has already broken.
+/// The server commits a row only after a sync, when the connection has already broken. ShedLock
+/// assumes that the transaction changed nothing.
 #[test]
-fn who_calls_an_unknown_acquire_of_a_row_refused_tells_what_is_not_so() {
-    static ON_ROWS: Definition = Definition {
-        build: |env, servers, settings| {
-            Box::new(Pessimist::over(&shedlock::DB_TIME, env, servers, settings))
-        },
-        ..shedlock::DB_TIME
-    };
-    let (runs, said) = wrong_answers(&ON_ROWS, "lost-reply");
+fn who_takes_a_broken_connection_for_a_refusal_tells_what_is_not_so() {
+    let calls = ClientCalls { acquire_timeout: Span::secs(2), ..ClientCalls::default() };
+    let impatient = Scenario { calls, ..Scenario::default() };
+    let shedlock = find("shedlock-db-time").unwrap();
+    let (runs, said) = wrong_answers_within(impatient, shedlock, "lost-reply");
     println!("wrong answers in {runs} of {SEEDS} runs: {said:?}");
     assert!(runs > 0);
     assert_eq!(said, BTreeSet::from(["it did not get the lock,".to_owned()]));

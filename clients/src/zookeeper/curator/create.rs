@@ -1,7 +1,11 @@
 //! Creates nodes as Curator does (`CreateBuilderImpl`). The GUID in a protected node's name lets
 //! the client find the node after a lost reply.
+//!
+//! **If the connection breaks during a create that follows a search, the node may stay**: the search
+//! has ended the shared loop, so the create returns no path and deletes nothing. `attemptLock` then
+//! throws a NullPointerException.
 
-use super::Curator;
+use super::{Curator, RetryLoop};
 use crate::env::{Draw, Env};
 use crate::zookeeper::protocol::{CreateMode, ZooKeeperError};
 use crate::zookeeper::session::Session;
@@ -31,13 +35,14 @@ pub async fn create_sequential(
     };
     let path = format!("{parent}/{prefix}{name}");
     let (mut is_first, mut first_session) = (true, 0);
+    let retry_loop = RetryLoop::default();
     let outcome = curator
-        .call(async |mut session: Session| {
+        .call_in(&retry_loop, async |mut session: Session| {
             if first_session == 0 {
                 first_session = session.id();
             }
             if !std::mem::take(&mut is_first) && protection != Protection::None {
-                let mut found = find(curator, parent, &prefix).await?;
+                let mut found = find(curator, &retry_loop, parent, &prefix).await?;
                 session = curator.session();
                 if protection == Protection::SameSession && session.id() != first_session {
                     found.into_iter().for_each(|found| curator.delete_in_background(&found));
@@ -53,7 +58,7 @@ pub async fn create_sequential(
     if outcome == Err(ZooKeeperError::ConnectionLoss) && protection != Protection::None {
         find_and_delete_in_background(curator, parent, &prefix);
     }
-    outcome
+    outcome?.ok_or(ZooKeeperError::ConnectionLoss)
 }
 
 async fn create_with_parent(
@@ -85,13 +90,15 @@ async fn make_directories(session: &Session, path: &str) -> Result<(), ZooKeeper
 
 async fn find(
     curator: &Curator,
+    retry_loop: &RetryLoop,
     parent: &str,
     prefix: &str,
 ) -> Result<Option<String>, ZooKeeperError> {
     let children = async |session: Session| session.get_children(parent, None).await;
-    match curator.call(children).await {
+    match curator.call_in(retry_loop, children).await {
         Ok(names) => Ok(names
             .iter()
+            .flatten()
             .find(|name| name.starts_with(prefix))
             .map(|name| format!("{parent}/{name}"))),
         Err(ZooKeeperError::NoNode) => Ok(None),
@@ -103,7 +110,7 @@ fn find_and_delete_in_background(curator: &Curator, parent: &str, prefix: &str) 
     let (curator, parent, prefix) = (curator.clone(), parent.to_owned(), prefix.to_owned());
     curator.env().clone().spawn(async move {
         loop {
-            match find(&curator, &parent, &prefix).await {
+            match find(&curator, &RetryLoop::default(), &parent, &prefix).await {
                 Ok(found) => {
                     return found.into_iter().for_each(|path| curator.delete_in_background(&path));
                 }
