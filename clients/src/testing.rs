@@ -1,6 +1,7 @@
 //! A test world with one host, virtual time and simulated servers ([`TestWorld`]).
 
 mod cache;
+mod etcd;
 mod keeper;
 mod server;
 mod state;

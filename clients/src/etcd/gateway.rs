@@ -1,7 +1,8 @@
 //! Calls to an etcd cluster through its JSON gateway.
 //!
-//! Like clientv3 (`clientv3/retry.go`), the client repeats reads, but repeats a change only if no
-//! earlier try can have reached a member. It waits 25 ms plus or minus a tenth between two tries
+//! Like clientv3 (`clientv3/retry.go`), the client repeats reads, and grants and revocations of
+//! leases (`repeatable`). It repeats a change of keys only if no earlier try can have reached a
+//! member (`nonRepeatable`). It waits 25 ms plus or minus a tenth between two tries
 //! (`defaultBackoffWaitBetween`). Unlike clientv3, it ends most calls after the `command_timeout`.
 
 use super::http::Link;
@@ -131,7 +132,7 @@ impl Gateway {
         }
     }
 
-    pub async fn change(
+    pub async fn non_repeatable(
         &self,
         path: &str,
         body: &Value,
@@ -146,7 +147,7 @@ impl Gateway {
         }
     }
 
-    pub async fn read(
+    pub async fn repeatable(
         &self,
         path: &str,
         body: &Value,

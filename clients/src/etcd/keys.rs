@@ -18,7 +18,8 @@ pub async fn enter(
     lease: i64,
     deadline: Monotonic,
 ) -> Result<Place, Failure> {
-    let entered = gateway.change("kv/txn", &enter_request(prefix, key, lease), deadline).await?;
+    let entered =
+        gateway.non_repeatable("kv/txn", &enter_request(prefix, key, lease), deadline).await?;
     let first = |at: usize| {
         let range = &entered["responses"][at]["response_range"];
         number(&range["kvs"][0]["create_revision"])
@@ -40,13 +41,14 @@ pub async fn last_key_before(
     revision: i64,
     deadline: Monotonic,
 ) -> Result<Option<(String, i64)>, Failure> {
-    let before = gateway.read("kv/range", &last_key_request(prefix, revision), deadline).await?;
+    let before =
+        gateway.repeatable("kv/range", &last_key_request(prefix, revision), deadline).await?;
     let last = before["kvs"][0]["key"].as_str().and_then(from_base64);
     Ok(last.map(|key| (key, number(&before["header"]["revision"]))))
 }
 
 pub async fn exists(gateway: &Gateway, key: &str, deadline: Monotonic) -> Result<bool, Failure> {
-    let found = gateway.read("kv/range", &json!({"key": to_base64(key)}), deadline).await?;
+    let found = gateway.repeatable("kv/range", &json!({"key": to_base64(key)}), deadline).await?;
     Ok(!found["kvs"][0].is_null())
 }
 

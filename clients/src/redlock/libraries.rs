@@ -5,23 +5,31 @@
 //! - `redlock-py` 1.0.8 asks the masters in turn. It measures the elapsed time by **`time.time()`,
 //!   the wall clock**, with a drift of 1 % and 2 ms, and makes up to 3 attempts 200 ms apart. If a
 //!   call fails although a majority was locked in time, it **raises `MultipleRedlockException`**
-//!   and unlocks nothing.
-//! - `node-redlock` 5 asks all masters in parallel, by a script that calls EXISTS and then SET, with
-//!   a drift of 1 % and 2 ms. It **does not compare the end of the validity with the current time**.
-//!   It makes up to 10 retries 100 to 300 ms apart, and **releases a failed attempt's keys only after
-//!   the last attempt**. Unlike the library, the model waits for every master's answer, also after
-//!   a majority has answered, and releases the masters in turn.
+//!   and unlocks nothing. Its release asks each master once and **never reports a failure**. The
+//!   model has no retries of redis-py, which retries if redlock-py gets its servers as dicts, but
+//!   not if it gets URLs.
+//! - `node-redlock` 5 asks all masters in parallel, by a script that calls EXISTS and then SET,
+//!   with a drift of 1 % and 2 ms. The validity ends **on the wall clock** (`Date.now()`), and the
+//!   library **does not compare this end with the current time**. It makes up to 10 retries 100 to
+//!   300 ms apart, also of a release, and **releases a failed attempt's keys only after the last
+//!   attempt**. A failed release does not tell whether the lock had expired. The model counts the
+//!   validity from the attempt that succeeded, as the main branch does; 5.0.0-beta.2 counts it from
+//!   the first attempt. Unlike the library, the model waits for every master's answer, also after a
+//!   majority has answered.
 //! - `redsync` 4 asks all masters in parallel, with a drift of 1 %. It makes up to 32 tries 50 to
-//!   250 ms apart.
+//!   250 ms apart. Its release asks all masters once, in parallel. After a failed release,
+//!   `ErrLockAlreadyExpired` means that **one master had no key**, and the model returns `NotHeld`.
+//!   The model unlocks a failed attempt's masters in turn, the library in parallel.
 
-use super::masters::{Failure, Masters};
+use super::masters::{Failure, Masters, quorum};
 use super::variants::attempt_together;
 use super::{DEFINITION, min_validity};
 use crate::call_error::CallError;
 use crate::commands::yes_or_no;
-use crate::env::{BoxFuture, Env, Monotonic};
+use crate::env::{BoxFuture, Env, Monotonic, WallClock, whole_micros};
 use crate::lock::{Acquisition, Definition, Lease, Lock, Release, Servers, Settings};
 use crate::owned_key::fresh_owner;
+use crate::reply::Reply;
 use crate::retry::Retry;
 use crate::script::Script;
 use crate::session::Session;
@@ -62,7 +70,7 @@ pub const REDSYNC: Definition = Definition {
 };
 
 /// KEYS: lock. ARGV: owner, ttl in milliseconds. Returns 1 after setting the key, 0 if it existed.
-static CREATE: Script = Script::new(
+pub(crate) static CREATE: Script = Script::new(
     r#"if redis.call("exists",KEYS[1]) == 1 then
     return 0
 end
@@ -70,9 +78,25 @@ redis.call("set",KEYS[1],ARGV[1],"PX",ARGV[2])
 return 1"#,
 );
 
+/// KEYS: lock. ARGV: owner. Returns 1 after deleting the key, -1 if there was none, and 0 if it had
+/// another owner.
+pub(crate) static DELETE: Script = Script::new(
+    r#"local val = redis.call("GET", KEYS[1])
+if val == ARGV[1] then
+    return redis.call("DEL", KEYS[1])
+elseif val == false then
+    return -1
+else
+    return 0
+end"#,
+);
+
 const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
+
+/// One try and 10 retries (`retryCount`).
+const NODE_ATTEMPTS: usize = 11;
 
 struct Library {
     env: Env,
@@ -117,6 +141,18 @@ impl Library {
     }
 }
 
+/// Returns the rest of the validity in microseconds. A clock that stepped forward can make it
+/// negative.
+fn validity_left(env: &Env, start: WallClock, ttl: Duration) -> i64 {
+    let elapsed = env.wall_clock().0.saturating_sub(start.0);
+    let validity = i64::try_from(whole_micros(min_validity(ttl))).unwrap_or(i64::MAX);
+    validity.saturating_sub(elapsed)
+}
+
+fn end_of(env: &Env, validity_left: i64) -> Monotonic {
+    Monotonic(env.monotonic_clock().0.saturating_add_signed(validity_left))
+}
+
 struct Python(Library);
 
 impl Lock for Python {
@@ -125,12 +161,8 @@ impl Lock for Python {
             let Library { env, settings, masters } = library;
             let start = env.wall_clock();
             let votes = masters.lock_in_turn(resource, owner).await;
-            let elapsed = env.wall_clock().0.saturating_sub(start.0);
-            // Converts the elapsed wall-clock time to the monotonic clock of the lease.
-            let now = env.monotonic_clock();
-            let start = Monotonic(now.0.saturating_add_signed(elapsed.saturating_neg()));
-            let valid_until = start.plus(min_validity(settings.ttl));
-            let is_in_time = valid_until > now;
+            let left = validity_left(env, start, settings.ttl);
+            let is_in_time = left > 0;
             if !votes.are_majority() || !is_in_time {
                 let may_stand = masters.unlock_all(resource, owner, &votes).await;
                 return ControlFlow::Continue(votes.failed(Failure { is_in_time, may_stand }));
@@ -140,17 +172,42 @@ impl Lock for Python {
                 let reason = format!("locked {locked} of {all}, and raised for the others");
                 return ControlFlow::Break(Acquisition::Unknown(reason));
             }
-            ControlFlow::Break(votes.granted(resource, owner.clone(), Some(valid_until)))
+            let valid_until = Some(end_of(env, left));
+            ControlFlow::Break(votes.granted(resource, owner.clone(), valid_until))
         };
         Box::pin(self.0.attempts(3, attempt))
     }
 
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { self.0.masters.release(&lease).await })
+        Box::pin(async move {
+            self.0.masters.unlock_in_turn(&lease).await;
+            Release::Released
+        })
     }
 }
 
 struct Node(Library);
+
+impl Node {
+    /// Requires that one attempt removes the key from a majority, and does not count the keys that
+    /// earlier attempts removed.
+    async fn release_by_majority(&mut self, lease: Lease) -> Release {
+        let Library { env, settings, masters } = &mut self.0;
+        let mut attempt = 1;
+        loop {
+            let removed = masters.unlock_together(&lease.resource, &lease.owner).await;
+            if removed >= quorum(masters.len()) {
+                return Release::Released;
+            }
+            if attempt == NODE_ATTEMPTS || env.is_interrupted() {
+                let reason = format!("{removed} of {} masters removed the key", masters.len());
+                return Release::Unknown(reason);
+            }
+            env.sleep(env.jitter(&settings.retry)).await;
+            attempt += 1;
+        }
+    }
+}
 
 impl Lock for Node {
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
@@ -158,13 +215,13 @@ impl Lock for Node {
             let mut last = None;
             let attempt = async |library: &mut Library, owner: &Bytes| {
                 let Library { env, settings, masters } = library;
-                let start = env.monotonic_clock();
+                let start = env.wall_clock();
                 let votes = masters
                     .ask_all(|session, ttl_ms| Box::pin(create(session, resource, owner, ttl_ms)))
                     .await;
-                let valid_until = start.plus(min_validity(settings.ttl));
                 if votes.are_majority() {
                     last = None;
+                    let valid_until = end_of(env, validity_left(env, start, settings.ttl));
                     return ControlFlow::Break(votes.granted(
                         resource,
                         owner.clone(),
@@ -173,19 +230,19 @@ impl Lock for Node {
                 }
                 let outcome =
                     votes.failed(Failure { is_in_time: true, may_stand: votes.locked() > 0 });
-                last = Some((owner.clone(), votes));
+                last = Some(owner.clone());
                 ControlFlow::Continue(outcome)
             };
-            let outcome = self.0.attempts(11, attempt).await;
-            if let Some((owner, votes)) = last {
-                self.0.masters.unlock_all(resource, &owner, &votes).await;
+            let outcome = self.0.attempts(NODE_ATTEMPTS, attempt).await;
+            if let Some(owner) = last {
+                self.0.masters.unlock_together(resource, &owner).await;
             }
             outcome
         })
     }
 
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { self.0.masters.release(&lease).await })
+        Box::pin(self.release_by_majority(lease))
     }
 }
 
@@ -196,6 +253,31 @@ async fn create(
     ttl_ms: &str,
 ) -> Result<bool, CallError> {
     yes_or_no(CREATE.call(session, &[key.as_bytes()], &[owner, ttl_ms.as_bytes()]).await?)
+}
+
+async fn delete(session: &mut Session, key: &str, owner: &[u8]) -> Result<i64, CallError> {
+    match DELETE.call(session, &[key.as_bytes()], &[owner]).await? {
+        Reply::Integer(status) => Ok(status),
+        reply => Err(CallError::unexpected(&reply)),
+    }
+}
+
+/// Judges a release by the error that redsync returns. If another owner has a majority, the error
+/// is `ErrTaken`, which hides `ErrLockAlreadyExpired`.
+fn judge(answers: &[Result<i64, CallError>]) -> Release {
+    let count = |status| answers.iter().filter(|answer| **answer == Ok(status)).count();
+    let (removed, absent, taken) = (count(1), count(-1), count(0));
+    let quorum = quorum(answers.len());
+    if removed >= quorum {
+        return Release::Released;
+    }
+    if absent > 0 && taken < quorum {
+        return Release::NotHeld;
+    }
+    let masters = answers.len();
+    Release::Unknown(format!(
+        "{removed} of {masters} masters removed the key, {taken} had another owner's"
+    ))
 }
 
 struct Redsync(Library);
@@ -212,6 +294,16 @@ impl Lock for Redsync {
     }
 
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { self.0.masters.release(&lease).await })
+        Box::pin(async move {
+            let answers = self
+                .0
+                .masters
+                .answers(|session, _| Box::pin(delete(session, &lease.resource, &lease.owner)))
+                .await;
+            judge(&answers)
+        })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -96,6 +96,10 @@ impl Masters {
         }
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.sessions.len()
+    }
+
     pub(super) async fn lock_in_turn(&mut self, resource: &str, owner: &Bytes) -> Votes {
         let mut votes = Vec::with_capacity(self.sessions.len());
         for session in &mut self.sessions {
@@ -114,15 +118,37 @@ impl Masters {
             .await
     }
 
-    /// Asks all masters in parallel.
     pub(super) async fn ask_all<'s>(
         &'s mut self,
         ask: impl Fn(&'s mut Session, &'s str) -> BoxFuture<'s, Result<bool, CallError>>,
     ) -> Votes {
+        Votes(self.answers(ask).await.iter().map(Vote::of).collect())
+    }
+
+    /// Asks all masters in parallel.
+    pub(super) async fn answers<'s, T>(
+        &'s mut self,
+        ask: impl Fn(&'s mut Session, &'s str) -> BoxFuture<'s, T>,
+    ) -> Vec<T> {
+        join_all(self.sessions.iter_mut().map(|session| ask(session, &self.ttl_ms)).collect()).await
+    }
+
+    /// Returns the number of masters that removed the key.
+    pub(super) async fn unlock_together<'s>(
+        &'s mut self,
+        resource: &'s str,
+        owner: &'s Bytes,
+    ) -> usize {
         let answers =
-            join_all(self.sessions.iter_mut().map(|session| ask(session, &self.ttl_ms)).collect())
-                .await;
-        Votes(answers.iter().map(Vote::of).collect())
+            self.answers(|session, _| Box::pin(delete_if_owned(session, resource, owner))).await;
+        answers.iter().filter(|answer| **answer == Ok(true)).count()
+    }
+
+    /// Asks each master once, and ignores the answers.
+    pub(super) async fn unlock_in_turn(&mut self, lease: &Lease) {
+        for session in &mut self.sessions {
+            let _ = delete_if_owned(session, &lease.resource, &lease.owner).await;
+        }
     }
 
     pub(super) async fn unlock_all(
@@ -190,7 +216,7 @@ impl Masters {
     }
 }
 
-fn quorum(masters: usize) -> usize {
+pub(super) fn quorum(masters: usize) -> usize {
     masters / 2 + 1
 }
 

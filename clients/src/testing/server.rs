@@ -3,6 +3,7 @@ use crate::articles::stamp::COMPARE_AND_SET;
 use crate::fencing;
 use crate::owned_key::{COMPARE_AND_DELETE, EXTEND_IF_OWNED};
 use crate::redisson::script as redisson;
+use crate::redlock::libraries;
 use crate::script::Script;
 use crate::spring_registry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,6 +53,8 @@ pub(crate) fn scripts() -> Vec<(&'static str, &'static Script)> {
         ("renew", &redisson::RENEW),
         ("expire", &redisson::EXPIRE),
         ("obtain", &spring_registry::OBTAIN),
+        ("exists-and-set", &libraries::CREATE),
+        ("delete-or-tell", &libraries::DELETE),
     ]
 }
 
@@ -165,6 +168,18 @@ impl Store {
                     self.keys.remove(*key);
                 }
                 format!(":{}\r\n", u8::from(ours))
+            }
+            [key, owner] if digest == libraries::DELETE.digest() => match self.get(key, now) {
+                None => ":-1\r\n".to_owned(),
+                Some(value) if value != *owner => ":0\r\n".to_owned(),
+                Some(_) => self.delete(key, now),
+            },
+            [key, owner, ttl_ms] if digest == libraries::CREATE.digest() => {
+                let was_free = self.get(key, now).is_none();
+                if was_free {
+                    self.set(key, owner, Some(later(now, ttl_ms)));
+                }
+                format!(":{}\r\n", u8::from(was_free))
             }
             [key, seen, value] if digest == COMPARE_AND_SET.digest() => {
                 let unchanged = self.get(key, now) == Some(seen);

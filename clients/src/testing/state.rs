@@ -1,4 +1,5 @@
 use super::cache::{self, CACHE_PORT, Cache};
+use super::etcd::{self, ETCD_PORT};
 use super::keeper::{ForSocket, KEEPER_PORT, Keeper, KeeperRequest};
 use super::server::{Answer, Call, Store};
 use crate::env::{Address, HostKey, TimerKey};
@@ -94,8 +95,7 @@ impl State {
     }
 
     fn arrive(&mut self, key: usize, bytes: &[u8]) {
-        if self.is_cache(key) {
-            let words = cache::words_of(bytes);
+        if let Some(words) = self.words_of_text(key, bytes) {
             let answer = self.ask(key, &words);
             return self.answer(key, words, answer);
         }
@@ -111,14 +111,20 @@ impl State {
         self.sockets[key].address.port == KEEPER_PORT
     }
 
-    pub(super) fn is_cache(&self, key: usize) -> bool {
-        self.sockets[key].address.port == CACHE_PORT
+    /// Returns the words of a request that is not in the protocol of Redis.
+    pub(super) fn words_of_text(&self, key: usize, request: &[u8]) -> Option<Vec<String>> {
+        match self.sockets[key].address.port {
+            CACHE_PORT => Some(cache::words_of(request)),
+            ETCD_PORT => Some(etcd::words_of(request)),
+            _ => None,
+        }
     }
 
     fn carry_out(&mut self, address: &Address, words: &[String]) -> String {
         let now = self.now;
         match address.port {
             CACHE_PORT => self.cache.run(words, now),
+            ETCD_PORT => etcd::run(words),
             _ => self.servers.get_mut(address).unwrap().store.run(words, now),
         }
     }

@@ -1,5 +1,6 @@
 use super::at;
-use super::cache::{self, CACHE_PORT};
+use super::cache::CACHE_PORT;
+use super::etcd::ETCD_PORT;
 use super::keeper::{KEEPER_PORT, KeeperRequest, describe};
 use super::server::{Answer, Call, EPOCH, Store, scripts};
 use super::state::{Event, LATENCY, Server, State, TestSocket, words_of};
@@ -78,6 +79,17 @@ impl TestWorld {
         let server = Server { store: Store::default(), mishaps: Box::new(mishaps), calls: 0 };
         self.state.borrow_mut().servers.insert(address.clone(), server);
         address
+    }
+
+    pub(crate) fn serve_etcd(
+        &self,
+        host: &str,
+        mishaps: impl FnMut(&Call<'_>) -> Answer + 'static,
+    ) -> Servers {
+        let address = Address { host: host.to_owned(), port: ETCD_PORT };
+        let server = Server { store: Store::default(), mishaps: Box::new(mishaps), calls: 0 };
+        self.state.borrow_mut().servers.insert(address.clone(), server);
+        Servers::Ensemble(vec![address])
     }
 
     pub(crate) fn store_item(&self, key: &str, value: &str, seconds: i64) {
@@ -388,11 +400,10 @@ impl World for TestWorld {
         }
         let words = match state.is_keeper(key) {
             true => KeeperRequest::read(bytes, state.is_first(key, 0)).words(),
-            false if state.is_cache(key) => cache::words_of(bytes),
-            false => {
+            false => state.words_of_text(key, bytes).unwrap_or_else(|| {
                 let command = Reply::take_from(&mut BytesMut::from(bytes)).unwrap();
                 words_of(&command.expect("a command is one write"))
-            }
+            }),
         };
         state.log(key, &format!("< {}", words.join(" ").trim_end().escape_debug()));
         state.after(LATENCY, Event::AtServer(key, bytes.to_vec()));
