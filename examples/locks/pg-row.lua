@@ -24,25 +24,39 @@ local function execute(text, ...)
   error(rows)
 end
 
+-- The library takes a serialization failure, a shutdown of the server, and a connection that broke in
+-- the transaction for a statement that changed nothing.
+local function is_ignored(failure)
+  if failure.unknown then return true end
+  return failure.code and (failure.code:sub(1, 2) == "40" or failure.code:sub(1, 3) == "57P")
+end
+
+local function try(...)
+  local answered, changed = pcall(execute, ...)
+  if answered then return changed end
+  if is_ignored(changed) then return false end
+  error(changed)
+end
+
 function acquire(key, ttl)
   me = me or random_hex(20)
   local span = ttl .. " milliseconds"
   if not row_exists then
-    local inserted = execute(INSERT, key, me, span)
+    local inserted = try(INSERT, key, me, span)
     row_exists = true
     if inserted then return me end
   end
-  if execute(UPDATE, key, me, span) then return me end
+  if try(UPDATE, key, me, span) then return me end
   return nil, "lock_until has not passed"
 end
 
 function release(key, owner)
-  local last
+  local may_have_released = false
   for attempt = 1, 10 do
     local answered, unlocked = pcall(execute, UNLOCK, key, owner, "0 milliseconds")
-    if answered then return unlocked end
-    last = unlocked
-    if not last.code then error(last) end
+    if answered then return unlocked or may_have_released end
+    if not is_ignored(unlocked) then error(unlocked) end
+    may_have_released = may_have_released or unlocked.unknown
   end
-  error(last)
+  return true
 end

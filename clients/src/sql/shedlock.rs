@@ -15,11 +15,10 @@
 //! Up to version 6, a release by the client's clock does not compare the owner: it frees the lock of
 //! another process. The model does not have this mistake.
 
-use super::protocol::Parameter;
+use super::protocol::{Parameter, Refusal};
 use super::session::{Failure, Session};
 use super::time::{local_date_time, micros};
 use super::{connection, lease};
-use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env};
 use crate::lock::{
     Acquisition, Definition, Deployment, Lease, Lock, LockForm, Release, Servers, Settings,
@@ -156,11 +155,7 @@ impl ShedLock {
                 return Err(error);
             }
         };
-        match self.server.commit().await {
-            Ok(is_committed) => Ok(is_committed && done.count() > 0),
-            Err(Failure::Lost(CallError::Unsent(kind))) => Err(CallError::Closed(kind).into()),
-            Err(error) => Err(error),
-        }
+        Ok(self.server.commit().await? && done.count() > 0)
     }
 
     async fn attempt(&mut self, resource: &str) -> Acquisition {
@@ -173,6 +168,7 @@ impl ShedLock {
     }
 
     async fn unlock(&mut self, lease: &Lease) -> Release {
+        let mut may_have_released = false;
         for _ in 0..UNLOCK_ATTEMPTS {
             let mut values = self.own(&lease.resource);
             values.push(match self.statements.is_by_clients {
@@ -182,9 +178,10 @@ impl ShedLock {
             match self.execute(self.statements.unlock, &values).await {
                 Ok(true) => return Release::Released,
                 // The library does not check whether the UPDATE changed a row; the history records
-                // `NotHeld`.
-                Ok(false) => return Release::NotHeld,
-                Err(error) if is_ignored(&error) => {}
+                // `NotHeld`, unless an earlier attempt may have released the lock.
+                Ok(false) if !may_have_released => return Release::NotHeld,
+                Ok(false) => return Release::Released,
+                Err(error) if is_ignored(&error) => may_have_released |= error.may_have_applied(),
                 Err(error) => return Release::Unknown(error.to_string()),
             }
         }
@@ -192,10 +189,11 @@ impl ShedLock {
     }
 }
 
-/// `true` for a serialization failure, a deadlock, and a connection that broke in the transaction.
+/// `true` for a serialization failure, a deadlock, a shutdown of the server, and a connection that
+/// broke in the transaction.
 fn is_ignored(error: &Failure) -> bool {
     match error {
-        Failure::Refused(refusal) => refusal.is_fatal || refusal.code.starts_with("40"),
+        Failure::Refused(Refusal { code, .. }) => code.starts_with("40") || code.starts_with("57P"),
         Failure::Lost(error) => error.may_have_applied(),
     }
 }

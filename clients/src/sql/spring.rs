@@ -226,6 +226,7 @@ impl Jdbc {
     }
 
     async fn try_outside(&mut self, resource: &str, deadline: i64) -> Acquisition {
+        let mut is_uncertain = false;
         loop {
             match self.obtain(resource).await {
                 Ok(true) => {
@@ -243,8 +244,10 @@ impl Jdbc {
                         return Acquisition::Refused("interrupted".into());
                     }
                 }
-                Err(failed) if self.repeats(&failed) => {}
-                Err(Failed { error, .. }) if error.may_have_applied() => {
+                Err(failed) if self.repeats(&failed) => {
+                    is_uncertain |= failed.error.may_have_applied();
+                }
+                Err(Failed { error, .. }) if is_uncertain || error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }
                 Err(Failed { error, .. }) => {
