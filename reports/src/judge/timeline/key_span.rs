@@ -1,7 +1,7 @@
 //! The periods in which a server had a value of a key.
 
 use super::{Moment, moments};
-use crate::record::history::{Change, History, What};
+use crate::record::history::{Change, History, Turn, What};
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeMap;
 
@@ -37,6 +37,9 @@ pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>>
     let mut open: BTreeMap<Node, usize> = BTreeMap::new();
     let mut origins = Origins::default();
     for (moment, event) in moments(history) {
+        if matches!(event.what, What::Turn { turn: Turn::TookOver, .. }) {
+            origins.0.remove(&event.node);
+        }
         let What::Server { key, change, value, by, primary, lease_us, .. } = &event.what else {
             continue;
         };
@@ -83,7 +86,8 @@ pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>>
     spans
 }
 
-/// Each replica's last copied grant, as an index into the spans.
+/// Each replica's last copied grant since its last full resynchronisation, as an index into the
+/// spans.
 #[derive(Default)]
 struct Origins(BTreeMap<Node, usize>);
 
