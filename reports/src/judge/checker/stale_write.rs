@@ -56,9 +56,13 @@ pub(crate) fn granted_again(timeline: &Timeline<'_>, clash: Clash) -> Option<Mom
     grants.filter(|at| passed < *at && *at < landed).max()
 }
 
+/// Returns whether an acquire of the process set the lock: a nested acquire only raises the count.
 fn is_grant(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
     let mut own = timeline.acquisitions.iter().filter(|one| one.process == process);
-    own.any(|one| one.grant.as_ref().is_some_and(|grant| grant.moment == at))
+    own.any(|one| {
+        let is_open = one.invoked < at && one.completed.is_none_or(|completed| at < completed);
+        is_open || one.grant.as_ref().is_some_and(|grant| grant.moment == at)
+    })
 }
 
 fn grant_of(timeline: &Timeline<'_>, request: &StorageRequest) -> Option<Moment> {
@@ -172,8 +176,15 @@ mod tests {
         let again = counted(lost, 17, Change::Granted, "a=1").hears(18, 1, "a=1").leaves(19, 1);
         let lowered = counted(again, 20, Change::Granted, "a=0");
         let left = counted(lowered, 20, Change::Removed, "a=0").left(21, 1);
-        let told = stale_writes(left.late_write(22, 1, 21, 0, 1)).remove(0).what;
-        assert!(told.ends_with("At 17ms, client-1 was granted the lock again."), "{told}");
+        let told = |story: Story| stale_writes(story.late_write(22, 1, 21, 0, 1)).remove(0).what;
+        let said = |ms| format!("At {ms}ms, client-1 was granted the lock again.");
+        let left = told(left);
+        assert!(left.ends_with(&said(17)), "{left}");
+        let split = counted(Story::new().acquires(1, 1), 2, Change::Granted, "a=1");
+        let split = split.hears(3, 1, "a=1").grants_at(5, 2, 3, "b=1").hears(5, 2, "b=1");
+        let raised = counted(split.reads(6, 2, 0).acquires(7, 1), 8, Change::Granted, "a=2");
+        let raised = told(raised.hears(9, 1, "a=1"));
+        assert!(raised.ends_with(&said(8)), "an inner acquire: {raised}");
     }
 
     #[test]

@@ -119,3 +119,27 @@ fn end(spans: &mut [KeySpan<'_>], standing: Option<usize>, moment: Moment, how: 
         spans[index].to = Some((moment, how));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::story::Story;
+
+    #[test]
+    fn a_replica_copies_grants_in_order_but_after_a_full_resynchronisation_the_latest() {
+        let copied = |is_full: bool| {
+            let story = Story::new().takes(1, 1, "a").replicated(1, 2, "a").releases(2, 1);
+            let story = story.removed(2, "a", 1).removed_on_replica(2, 2, "a").takes(3, 1, "a");
+            let story = story.releases(4, 1).removed(4, "a", 1).takes(5, 1, "a");
+            let about = Some(Node::Redis(1));
+            let story = match is_full {
+                true => story.event(6, Node::Redis(2), What::Turn { turn: Turn::TookOver, about }),
+                false => story,
+            };
+            let history = story.replicated(6, 2, "a").build();
+            all(&history).last().and_then(|span| span.granted).map(|(_, at)| at.time)
+        };
+        let at = |ms: u64| Some(SimTime(ms * 1_000));
+        assert_eq!([copied(false), copied(true)], [at(3), at(5)]);
+    }
+}
