@@ -135,8 +135,10 @@ impl<'t, 'h> Case<'t, 'h> {
         untrue_answer::of_finding(self.timeline, self.finding) == Some(wanted)
     }
 
+    /// Returns the acquisition whose answer was wrong.
     pub(super) fn grant(&self) -> Option<&'t Acquisition<'h>> {
-        untrue_answer::grant(self.timeline, self.finding)
+        let is_answer = self.finding.kind == Kind::WrongAnswer;
+        untrue_answer::grant(self.timeline, self.finding).filter(|_| is_answer)
     }
 
     pub(super) fn is_entered_ungranted(&self) -> bool {
@@ -170,12 +172,7 @@ impl<'t, 'h> Case<'t, 'h> {
     }
 
     pub(super) fn is_repeated_later(&self) -> bool {
-        self.finding.clash.is_some_and(|clash| {
-            let left = self.timeline.section_of(clash.earlier).and_then(|section| section.to);
-            let taken = &self.timeline.acquisitions[clash.later];
-            let granted = taken.grant.as_ref().map_or(taken.invoked, |grant| grant.moment);
-            left.is_some_and(|left| left < granted)
-        })
+        self.finding.clash.is_some_and(|clash| owners::is_repeated_later(self.timeline, clash))
     }
 
     pub(super) fn was_never_recorded(&self) -> bool {

@@ -253,7 +253,7 @@ impl<'h> Timeline<'h> {
     }
 
     /// Returns `true` if the value at a server was this acquisition's lock. A copy on a replica
-    /// belongs to the process whose grant the replica copied.
+    /// belongs to the grant that the replica copied.
     pub fn is_lock_of(&self, span: &KeySpan<'_>, acquisition: &Acquisition<'_>) -> bool {
         let rests_on = |grant: &Grant| grant.servers.contains(&(span.node, span.from));
         if self.history.header.quorum > 1 && acquisition.grant.as_ref().is_some_and(rests_on) {
@@ -266,11 +266,13 @@ impl<'h> Timeline<'h> {
             return false;
         };
         let by = span.granted.or_else(|| self.last_granted(value, span.from)).map(|of| of.0);
+        // A copy may arrive after its process got the lock again.
+        let set = span.granted.filter(|_| span.by.is_none()).map_or(span.from, |(_, at)| at);
         let began = |grant: &Grant| {
             let granted = grant.servers.iter().map(|(_, moment)| *moment).min();
             // A grant may rely on a value that the same process had set earlier.
             let found = |at: Moment| !grant.created && span.to.is_none_or(|(to, _)| at < to);
-            granted.is_none_or(|granted| granted <= span.from || found(granted))
+            granted.is_none_or(|granted| granted <= set || found(granted))
         };
         by.is_none_or(|by| by.machine() == acquisition.process.machine())
             && acquisition.grant.as_ref().is_none_or(began)

@@ -36,6 +36,8 @@ fn questions(finding: &Finding) -> &'static [Question] {
         (Kind::RepeatedJob, Some(_)) => &[
             Question::Owners,
             Question::Unrecorded,
+            Question::OldValue,
+            Question::InFlight,
             Question::Session,
             Question::EarlyLoss,
             Question::Overrun,

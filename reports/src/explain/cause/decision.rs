@@ -190,12 +190,13 @@ table! {
             When(|case| case.is_takeover());
     }
     OldValue {
-        OldValue: "the earlier writer had left before the later one was granted the lock",
+        OldValue: "the writer was the only holder, and the value that it overwrote was older than \
+                   its grant",
             When(|case| case.is_overwritten());
     }
     Unrecorded {
         UnrecordedJob: "the first process had left its critical section before the second was \
-                        granted the lock",
+                        granted the lock, and had left no record of the job",
             When(|case| case.is_repeated_later());
     }
     Counter {

@@ -31,7 +31,10 @@ fn between(scene: &Scene<'_, '_>) -> String {
 
 fn alone(case: &Case<'_, '_>) -> String {
     let said = match case.finding.kind {
-        Kind::HeldForever => "The holder worked all the time, and its lock did not expire.",
+        Kind::HeldForever => {
+            "At the bound, the holder was still in its critical section, and its lock had not \
+             expired."
+        }
         _ => MEANING.what,
     };
     said.to_owned()

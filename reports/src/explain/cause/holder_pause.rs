@@ -89,7 +89,8 @@ fn between(scene: &Scene<'_, '_>) -> String {
 fn alone(case: &Case<'_, '_>) -> String {
     let said = match case.finding.kind {
         Kind::HeldForever => {
-            "The holder was paused for most of the time, and its lock did not expire."
+            "Without its pauses, the holder would have left within the bound. At the bound, its \
+             lock had not expired."
         }
         _ => {
             "A process was paused while the answer to its command was in transit, and gave up on \

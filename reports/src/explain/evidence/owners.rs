@@ -45,16 +45,50 @@ pub(super) fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {
     is_row && one.process.machine() != other.process.machine() && one.owner == other.owner
 }
 
+/// Returns whether the later holder was alone from its entry until its write, and computed the write
+/// from a value that another process had overwritten before the later holder was granted the lock.
 pub(super) fn is_overwritten(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
-    let builds_on =
-        matches!(finding.kind, Kind::LostUpdate | Kind::DuplicateNumber | Kind::NumberRegression);
+    let builds_on = matches!(
+        finding.kind,
+        Kind::LostUpdate
+            | Kind::DuplicateNumber
+            | Kind::NumberRegression
+            | Kind::Oversold
+            | Kind::RepeatedJob
+    );
     let Some(applied) = clash.late_write.filter(|_| builds_on) else { return false };
-    let Some(granted) = timeline.acquisitions[clash.later].grant.as_ref() else { return false };
+    let taker = &timeline.acquisitions[clash.later];
+    let Some(granted) = taker.grant.as_ref().map(|grant| grant.moment) else { return false };
+    let mut writes = timeline.storage.iter().filter(|request| request.is_accepted_write());
+    let Some(write) = writes.find(|write| applied < write.moment.index) else { return false };
+    let is_outdated = write.based_on.is_some_and(|read| read != write.before);
     let left = timeline.section_of(clash.earlier).and_then(|section| section.to);
-    let written_inside = timeline.section_of(clash.later).is_some_and(|section| {
-        section.from.time <= finding.at && section.to.is_none_or(|to| finding.at <= to.time)
+    let written_alone = timeline.section_of(clash.later).is_some_and(|section| {
+        let is_shared = timeline.sections.iter().any(|other| {
+            other.process != taker.process
+                && other.from < write.moment
+                && other.to.is_none_or(|to| section.from < to)
+        });
+        section.covers(write.moment) && !is_shared
     });
-    applied < granted.moment.index
-        && left.is_some_and(|left| left < granted.moment)
-        && written_inside
+    write.acquisition == Some(clash.later)
+        && is_outdated
+        && applied < granted.index
+        && left.is_some_and(|left| left < granted)
+        && written_alone
+}
+
+/// Returns whether the first process had done the job and left before the second one was granted
+/// the lock. If jobs are recorded by writes, the first process's record must have been missing.
+pub(super) fn is_repeated_later(timeline: &Timeline<'_>, clash: Clash) -> bool {
+    let left = timeline.section_of(clash.earlier).and_then(|section| section.to);
+    let taken = &timeline.acquisitions[clash.later];
+    let granted = taken.grant.as_ref().map_or(taken.invoked, |grant| grant.moment);
+    let is_recorded = !timeline.history.header.lock_per_job
+        && timeline.storage.iter().any(|write| {
+            write.is_accepted_write()
+                && write.acquisition == Some(clash.earlier)
+                && write.moment < granted
+        });
+    left.is_some_and(|left| left < granted) && !is_recorded
 }

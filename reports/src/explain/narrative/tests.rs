@@ -60,6 +60,20 @@ fn a_lagging_replica_that_repeats_an_earlier_removal_removes_no_later_lock() {
 }
 
 #[test]
+fn replicas_that_repeat_the_removal_of_an_earlier_lock_do_not_vouch_for_each_other() {
+    let story = Story::new().ttl(100).takes(1, 1, "a").replicated(1, 2, "a").replicated(1, 3, "a");
+    let story = story.releases(2, 1).removed(2, "a", 1);
+    let story = story.removed_on_replica(2, 2, "a").removed_on_replica(2, 3, "a");
+    let story = story.takes(3, 1, "a").releases(4, 1).removed(4, "a", 1).takes(5, 1, "a");
+    let story = story.replicated(6, 2, "a").removed_on_replica(7, 2, "a");
+    let story = story.replicated(8, 3, "a").removed_on_replica(9, 3, "a");
+    let told = told(story.removed(11, "a", 2).takes(12, 2, "b").releases(20, 1).releases(21, 2));
+    let removes = |text: &&String| text.contains(" removes the lock of client-1");
+    let removals: Vec<&String> = told.iter().filter(removes).collect();
+    assert!(matches!(removals[..], [one] if one.starts_with("redis-1")), "{removals:?}");
+}
+
+#[test]
 fn of_a_session_no_lease_is_told() {
     let story = Story::with_sessions().takes(1, 1, "a").expires(14, "a").takes(15, 2, "b");
     let judgement = judge(&story.releases(19, 1).releases(20, 2).build());

@@ -62,13 +62,30 @@ fn finding(
             second.process, second.after, first.after, first.process
         ),
     };
-    let clash = lost_update::clash(timeline, first, second);
+    let both = first.acquisition.zip(second.acquisition);
+    let erasure = both.and_then(|(one, other)| {
+        lost_update::erasure(timeline, (one, first.moment), (other, second.moment))
+    });
+    let mut processes = vec![first.process, second.process];
+    let what = match &erasure {
+        Some(erasure) if erasure.write != second => {
+            let back = erasure.write;
+            processes.extend((!processes.contains(&back.process)).then_some(back.process));
+            format!(
+                "{what} In between, {} had overwritten {} with {}.",
+                back.process, back.before, back.after
+            )
+        }
+        _ => what,
+    };
+    processes.dedup();
+    let clash = erasure.as_ref().map(|erasure| erasure.clash);
+    let clash = clash.or_else(|| lost_update::clash(timeline, first, second));
     let mut witness = super::grants_of(timeline, clash);
     witness.extend([first.moment.index, second.moment.index]);
+    witness.extend(erasure.iter().flat_map(lost_update::Erasure::witness));
     witness.sort_unstable();
     witness.dedup();
-    let mut processes = vec![first.process, second.process];
-    processes.dedup();
     Finding {
         kind,
         at: second.moment.time,
@@ -106,6 +123,18 @@ mod tests {
     fn rejects_a_number_that_was_issued_twice() {
         let story = Story::of_workload("sequence").takes(1, 1, "a").takes(2, 2, "b");
         assert_eq!(kinds(story.writes(3, 1, 0, 1).writes(4, 2, 0, 1)), [Kind::DuplicateNumber]);
+    }
+
+    #[test]
+    fn the_write_that_took_a_number_back_is_told() {
+        let story = Story::of_workload("sequence").takes(1, 2, "b").reads(2, 2, 0).expires(11, "b");
+        let story = story.takes(12, 1, "a").writes(13, 1, 0, 2).releases(14, 1);
+        let story = story.removed(14, "a", 1).writes(15, 2, 0, 1).releases(16, 2);
+        let history = story.takes(17, 3, "c").reads(18, 3, 1).writes(19, 3, 1, 2).build();
+        let found = check(&Timeline::new(&history));
+        let said = "Number 2 was issued to client-1 and again to client-3. In between, client-2 had \
+                    overwritten 2 with 1.";
+        assert_eq!(found.last().unwrap().what, said);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
-use crate::judge::timeline::{StorageRequest, Timeline};
+use crate::judge::timeline::{Moment, StorageRequest, Timeline};
 use crate::record::history::{Access, What};
 use fencepost_faults::Micros;
 
@@ -132,6 +132,47 @@ pub(super) fn clash(
     let (earlier, later) = timeline.in_grant_order(one, other);
     let late = if earlier == one { first } else { second };
     Some(Clash { earlier, later, late_write: Some(late.moment.index) })
+}
+
+/// A write that overwrote a value which its process had not read.
+pub(super) struct Erasure<'t> {
+    pub(super) write: &'t StorageRequest,
+    overwritten: &'t StorageRequest,
+    pub(super) clash: Clash,
+}
+
+impl Erasure<'_> {
+    pub(super) fn witness(&self) -> [usize; 2] {
+        [self.overwritten.moment.index, self.write.moment.index]
+    }
+}
+
+/// Returns the write that explains why a later holder repeats a value, if the first holder had
+/// written the value and left before the later holder was granted the lock: the later holder's own
+/// write, or the last write between both that set the value back.
+pub(super) fn erasure<'t>(
+    timeline: &'t Timeline<'_>,
+    (first, written): (usize, Moment),
+    (second, repeated): (usize, Moment),
+) -> Option<Erasure<'t>> {
+    let left = timeline.section_of(first)?.to?;
+    let granted = timeline.granted_at(second)?;
+    if left.max(written) >= granted {
+        return None;
+    }
+    let writes: Vec<&StorageRequest> =
+        timeline.storage.iter().filter(|request| request.is_accepted_write()).collect();
+    let is_erasure = |write: &StorageRequest| {
+        let is_last = write.acquisition == Some(second) && write.moment == repeated;
+        written < write.moment
+            && write.moment <= repeated
+            && write.based_on.is_some_and(|read| read != write.before)
+            && (is_last || write.after < write.before)
+    };
+    let pair = writes.windows(2).rev().find(|pair| is_erasure(pair[1]))?;
+    let [overwritten, write] = [pair[0], pair[1]];
+    let clash = clash(timeline, overwritten, write)?;
+    Some(Erasure { write, overwritten, clash })
 }
 
 #[cfg(test)]

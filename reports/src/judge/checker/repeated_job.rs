@@ -1,12 +1,13 @@
 //! Checks that each job is done only once. A job is done when its process starts to release the
 //! lock or, if all jobs share a lock, when the process sends its write.
 
-use super::{Checker, grants_of};
+use super::{Checker, grants_of, lost_update};
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Moment, Outcome, SectionEnd, Timeline};
 use crate::record::history::{Action, What, Workload};
 use fencepost_faults::{Micros, Node};
+use lost_update::Erasure;
 use std::collections::BTreeMap;
 
 pub(super) const CHECKER: Checker =
@@ -80,6 +81,21 @@ fn by_writes(timeline: &Timeline<'_>) -> Vec<Done> {
     writes.collect()
 }
 
+/// Returns the write that erased the record of the first process, if jobs are recorded by writes.
+fn erasure<'t>(timeline: &'t Timeline<'_>, first: &Done, second: &Done) -> Option<Erasure<'t>> {
+    first.job?;
+    let landed = |done: &Done| {
+        let mut writes = timeline.storage.iter().filter(|write| write.is_accepted_write());
+        writes.find(|write| write.acquisition == Some(done.acquisition)).map(|write| write.moment)
+    };
+    let repeated = landed(second).unwrap_or(second.at);
+    lost_update::erasure(
+        timeline,
+        (first.acquisition, landed(first)?),
+        (second.acquisition, repeated),
+    )
+}
+
 fn finding(timeline: &Timeline<'_>, first: &Done, second: &Done) -> Finding {
     let (earlier, later) = timeline.in_grant_order(first.acquisition, second.acquisition);
     let processes = [earlier, later].map(|index| timeline.acquisitions[index].process).to_vec();
@@ -88,9 +104,19 @@ fn finding(timeline: &Timeline<'_>, first: &Done, second: &Done) -> Finding {
         None => format!("the job of {}", timeline.history.header.resource),
     };
     let what = format!("{} and {} both did {job}.", processes[0], processes[1]);
-    let clash = Some(Clash { earlier, later, late_write: None });
+    let erasure = erasure(timeline, first, second);
+    let what = match erasure.as_ref().map(|erasure| erasure.write) {
+        Some(back) if back.acquisition != Some(second.acquisition) => format!(
+            "{what} In between, {} had overwritten the record of job {} with that of job {}.",
+            back.process, back.before, back.after
+        ),
+        _ => what,
+    };
+    let clash = erasure.as_ref().map(|erasure| erasure.clash);
+    let clash = clash.or(Some(Clash { earlier, later, late_write: None }));
     let mut witness = grants_of(timeline, clash);
     witness.extend([first.at.index, second.at.index]);
+    witness.extend(erasure.iter().flat_map(Erasure::witness));
     witness.sort_unstable();
     witness.dedup();
     let (at, duration) = (second.at.time, Micros::ZERO);

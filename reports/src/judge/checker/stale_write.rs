@@ -49,14 +49,20 @@ pub(crate) fn granted_again(timeline: &Timeline<'_>, clash: Clash) -> Option<Mom
         timeline.history.header.quorum <= 1
             && span.by.map(Node::machine) == Some(earlier.process.machine())
             && timeline.is_lock_of(span, earlier)
+            // A partial release also writes a value.
+            && !timeline.is_lowered(span)
     });
     let grants = grants.chain(spans.map(|span| span.from));
     grants.filter(|at| passed < *at && *at < landed).max()
 }
 
+/// Returns whether an acquire of the process set the lock: a nested acquire only raises the count.
 fn is_grant(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
     let mut own = timeline.acquisitions.iter().filter(|one| one.process == process);
-    own.any(|one| one.grant.as_ref().is_some_and(|grant| grant.moment == at))
+    own.any(|one| {
+        let is_open = one.invoked < at && one.completed.is_none_or(|completed| at < completed);
+        is_open || one.grant.as_ref().is_some_and(|grant| grant.moment == at)
+    })
 }
 
 fn grant_of(timeline: &Timeline<'_>, request: &StorageRequest) -> Option<Moment> {
@@ -157,6 +163,28 @@ mod tests {
         };
         assert!(story(true).ends_with("At 8ms, client-1 was granted the lock again."));
         assert!(!story(false).contains("again"));
+    }
+
+    #[test]
+    fn a_release_that_lowers_a_count_does_not_set_the_lock_again() {
+        let counted = |story: Story, ms, change, count: &str| {
+            story.server(ms, 1, change, count, Some(Node::Client(1)))
+        };
+        let first = counted(Story::new().acquires(1, 1), 2, Change::Granted, "a=1");
+        let lost = first.hears(3, 1, "a=1").expires(12, "a=1").takes(13, 2, "b=1");
+        let lost = lost.reads(14, 2, 0).releases(15, 2).removed(15, "b=1", 2).acquires(16, 1);
+        let again = counted(lost, 17, Change::Granted, "a=1").hears(18, 1, "a=1").leaves(19, 1);
+        let lowered = counted(again, 20, Change::Granted, "a=0");
+        let left = counted(lowered, 20, Change::Removed, "a=0").left(21, 1);
+        let told = |story: Story| stale_writes(story.late_write(22, 1, 21, 0, 1)).remove(0).what;
+        let said = |ms| format!("At {ms}ms, client-1 was granted the lock again.");
+        let left = told(left);
+        assert!(left.ends_with(&said(17)), "{left}");
+        let split = counted(Story::new().acquires(1, 1), 2, Change::Granted, "a=1");
+        let split = split.hears(3, 1, "a=1").grants_at(5, 2, 3, "b=1").hears(5, 2, "b=1");
+        let raised = counted(split.reads(6, 2, 0).acquires(7, 1), 8, Change::Granted, "a=2");
+        let raised = told(raised.hears(9, 1, "a=1"));
+        assert!(raised.ends_with(&said(8)), "an inner acquire: {raised}");
     }
 
     #[test]

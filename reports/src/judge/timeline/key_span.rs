@@ -1,7 +1,7 @@
 //! The periods in which a server had a value of a key.
 
 use super::{Moment, moments};
-use crate::record::history::{Change, History, What};
+use crate::record::history::{Change, History, Turn, What};
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeMap;
 
@@ -37,6 +37,9 @@ pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>>
     let mut open: BTreeMap<Node, usize> = BTreeMap::new();
     let mut origins = Origins::default();
     for (moment, event) in moments(history) {
+        if matches!(event.what, What::Turn { turn: Turn::TookOver, .. }) {
+            origins.0.remove(&event.node);
+        }
         let What::Server { key, change, value, by, primary, lease_us, .. } = &event.what else {
             continue;
         };
@@ -83,7 +86,8 @@ pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>>
     spans
 }
 
-/// Each replica's last copied grant, as an index into the spans.
+/// Each replica's last copied grant since its last full resynchronisation, as an index into the
+/// spans.
 #[derive(Default)]
 struct Origins(BTreeMap<Node, usize>);
 
@@ -113,5 +117,29 @@ impl Origins {
 fn end(spans: &mut [KeySpan<'_>], standing: Option<usize>, moment: Moment, how: KeyEnd) {
     if let Some(index) = standing {
         spans[index].to = Some((moment, how));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::story::Story;
+
+    #[test]
+    fn a_replica_copies_grants_in_order_but_after_a_full_resynchronisation_the_latest() {
+        let copied = |is_full: bool| {
+            let story = Story::new().takes(1, 1, "a").replicated(1, 2, "a").releases(2, 1);
+            let story = story.removed(2, "a", 1).removed_on_replica(2, 2, "a").takes(3, 1, "a");
+            let story = story.releases(4, 1).removed(4, "a", 1).takes(5, 1, "a");
+            let about = Some(Node::Redis(1));
+            let story = match is_full {
+                true => story.event(6, Node::Redis(2), What::Turn { turn: Turn::TookOver, about }),
+                false => story,
+            };
+            let history = story.replicated(6, 2, "a").build();
+            all(&history).last().and_then(|span| span.granted).map(|(_, at)| at.time)
+        };
+        let at = |ms: u64| Some(SimTime(ms * 1_000));
+        assert_eq!([copied(false), copied(true)], [at(3), at(5)]);
     }
 }

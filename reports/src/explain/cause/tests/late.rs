@@ -36,6 +36,47 @@ fn who_had_the_lock_alone_and_repeats_a_number_computed_it_from_an_older_value()
 }
 
 #[test]
+fn who_repeats_a_number_that_another_process_took_back_did_not_read_an_older_value() {
+    let story = |workload: &str| {
+        let story = Story::of_workload(workload).takes(1, 2, "b").reads(2, 2, 0).expires(11, "b");
+        let story = story.takes(12, 1, "a").writes(13, 1, 0, 2).releases(14, 1);
+        let story = story.removed(14, "a", 1).writes(15, 2, 0, 1).releases(16, 2);
+        story.takes(17, 3, "c").reads(18, 3, 1).writes(19, 3, 1, 2).releases(20, 3)
+    };
+    assert_eq!(cause(Kind::DuplicateNumber, story("sequence")), Cause::HoldTooLong);
+    assert_eq!(cause(Kind::RepeatedJob, story("jobs")), Cause::HoldTooLong);
+}
+
+#[test]
+fn who_overwrites_another_holders_write_or_was_not_alone_did_not_read_an_older_value() {
+    let first = |workload: &str| {
+        let story = Story::of_workload(workload).takes(1, 1, "a").writes(2, 1, 0, 2);
+        story.releases(3, 1).removed(3, "a", 1).takes(5, 2, "b").expires(15, "b")
+    };
+    let overrun = |story: Story| story.writes(20, 2, 1, 2).releases(21, 2);
+    let inside = |workload: &str| overrun(first(workload).takes(16, 3, "c").releases(25, 3));
+    assert_ne!(cause(Kind::DuplicateNumber, inside("sequence")), Cause::OldValue);
+    assert_ne!(cause(Kind::RepeatedJob, inside("jobs")), Cause::UnrecordedJob);
+    let wrote = |workload: &str| {
+        let story = first(workload).takes(16, 3, "c").writes(17, 3, 2, 3).releases(18, 3);
+        overrun(story.removed(18, "c", 3))
+    };
+    assert_eq!(cause(Kind::DuplicateNumber, wrote("sequence")), Cause::HoldTooLong);
+    assert_eq!(cause(Kind::RepeatedJob, wrote("jobs")), Cause::HoldTooLong);
+}
+
+#[test]
+fn a_job_whose_record_the_storage_refused_is_unrecorded_and_a_record_is_not_overlooked() {
+    let first = Story::of_workload("jobs").takes(1, 1, "a").reads(2, 1, 0);
+    let again = |story: Story| {
+        let story = story.releases(4, 1).removed(4, "a", 1).takes(5, 2, "b");
+        cause(Kind::RepeatedJob, story.writes(7, 2, 0, 1).releases(8, 2))
+    };
+    assert_eq!(again(first.clone().rejects_write(3, 1, 0, 1)), Cause::UnrecordedJob);
+    assert_eq!(again(first.writes(3, 1, 0, 1)), Cause::OldValue);
+}
+
+#[test]
 fn who_waits_for_the_storage_until_the_lease_is_over_did_not_work_too_long() {
     let waits = |from, until| overrun(20).waits_for_storage(from, until, 1);
     let delayed = |story: Story| story.fault_began(2, 1, "delay", &[CLIENT, Node::Storage]);

@@ -52,6 +52,27 @@ fn of_a_lock_that_is_kept_and_of_a_wrong_answer_other_words_are_said() {
 }
 
 #[test]
+fn of_a_lock_that_outlasts_the_bound_it_is_not_said_that_it_never_expires() {
+    let story = Story::new().ttl(15).held_bound(10).takes(1, 1, "a").expires(16, "a");
+    let history = story.releases(30, 1).build();
+    let judgement = judge(&history);
+    let held = judgement.violations.iter().find(|one| one.kind == Kind::HeldForever).unwrap();
+    insta::assert_snapshot!(held.summary, @"client-1 held the lock for 15ms, longer than the bound of 10ms. At the bound, the holder was still in its critical section, and its lock had not expired.");
+}
+
+#[test]
+fn of_a_wait_no_removal_after_its_end_is_told() {
+    let story = Story::new().acquires(1, 1).grants(2, 1, "a").removed(3, "a", 1).grants(4, 1, "a");
+    let history = story.hears(5, 1, "a").build();
+    let told = |kind: Kind| {
+        let finding = Finding { witness: vec![history.events.len() - 1], ..of_waiting(kind) };
+        Cause::LostRelease.sentence(&Timeline::new(&history), &finding)
+    };
+    assert!(told(Kind::WrongAnswer).starts_with("client-1 had itself removed its lock"));
+    assert!(!told(Kind::Stuck).contains("had itself removed"), "{}", told(Kind::Stuck));
+}
+
+#[test]
 fn a_lock_of_a_session_does_not_stand_on_by_itself() {
     let cause = Cause::LostRelease;
     let said = |story: Story| {

@@ -104,6 +104,8 @@ fn who_sleeps_on_a_lock_that_became_free_was_not_woken_whatever_acted_meanwhile(
     let story = story.fault_ended(6, 1, "crash", Node::Redis(1));
     let asked = story.clone().grants(40, 2, "b").hears(41, 2, "b");
     assert_eq!(cause(Kind::Unavailable, asked), Cause::Unexplained, "the server was back at once");
+    let asked = story.clone().silent(12, 2, 2, true).grants(40, 2, "b").hears(41, 2, "b");
+    assert_eq!(cause(Kind::Unavailable, asked), Cause::Unexplained, "it soon asked again");
     let slept = story.silent(40, 2, 2, true).grants(40, 2, "b").hears(41, 2, "b");
     assert_eq!(cause(Kind::Unavailable, slept), Cause::MissedWakeup);
     let queued = |since| {

@@ -28,7 +28,10 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
     {
         return Some(Standstill::OnDeadConnections);
     }
-    if lost_wakeup::missed_release(timeline, finding) || first_missed_release(timeline, span) {
+    let slept = || finding.processes.iter().all(|process| slept_on(timeline, *process, span));
+    if lost_wakeup::missed_release(timeline, finding) && slept()
+        || first_missed_release(timeline, span)
+    {
         return Some(Standstill::NotNotified);
     }
     // If a quorum of servers was reachable, the locks at these servers explain the wait.
@@ -106,8 +109,26 @@ fn first_missed_release(timeline: &Timeline<'_>, period: Period) -> bool {
         let What::Silent { since_us, .. } = event.what else { return false };
         let was_next = event.time_us <= until && was_granted_at(timeline, event.node, until);
         let slept_on = until < event.time_us && first == Some(event.node);
-        since_us <= from && from < event.time_us && (was_next || slept_on)
+        let is_throughout = period.is_mostly(event.time_us.min(until).since(from));
+        since_us <= from && is_throughout && (was_next || slept_on)
     })
+}
+
+/// Returns whether the process sent nothing for most of the period. Returns `true` for a process
+/// that did not want the lock when the period began.
+fn slept_on(timeline: &Timeline<'_>, process: Node, period: Period) -> bool {
+    let Period { from, until } = period;
+    let wanted = timeline.acquisitions.iter().any(|one| {
+        one.process == process
+            && one.invoked.time <= from
+            && one.completed.is_none_or(|completed| from < completed.time)
+    });
+    let events = timeline.history.events.iter().filter(|event| event.node == process);
+    let silent = events.fold(Micros::ZERO, |sum, event| match event.what {
+        What::Silent { since_us, .. } => sum + event.time_us.min(until).since(since_us.max(from)),
+        _ => sum,
+    });
+    !wanted || period.is_mostly(silent)
 }
 
 fn was_granted_at(timeline: &Timeline<'_>, process: Node, at: SimTime) -> bool {
