@@ -17,14 +17,14 @@ pub(super) mod standstill;
 mod takeover;
 mod unfounded;
 mod untrue_answer;
+mod value_time;
 
 pub(super) use counter::Counter;
 pub(super) use early_loss::LockLoss;
 pub(super) use flight::InFlightWrite;
 pub(super) use held::LongSection;
 pub(super) use lease::{
-    COARSE, Lease, ROUNDING, begins_with_unix_time, is_taken_again, last_lease, lost_at,
-    overwritten_until,
+    COARSE, Lease, ROUNDING, is_taken_again, last_lease, lost_at, overwritten_until,
 };
 pub(super) use loss::{EarlyExpiry, Loss, Remover, is_of_members, renewed_over};
 pub(super) use overrun::Overrun;
@@ -34,6 +34,7 @@ pub(super) use standstill::{Standstill, set_again, standing};
 pub(super) use takeover::acquiring;
 pub(super) use unfounded::granted_by;
 pub(super) use untrue_answer::{Obstacle, UntrueAnswer};
+pub(super) use value_time::begins_with_unix_time;
 
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{Acquisition, Moment, Timeline, creator};

@@ -269,6 +269,17 @@ impl<'t, 'h> Scene<'t, 'h> {
         decided.or_else(|| faults().find(decides)).or_else(|| faults().find(relevant))
     }
 
+    /// Returns the process that replaced the holder's lock, if the wrong clock is that of a process,
+    /// which compared the time in the lock's value with its clock.
+    pub(super) fn replaced_by_clock(&self, kind: FaultKind) -> Option<Node> {
+        let (at, _) = self.gone().filter(|(_, how)| *how == KeyEnd::Replaced)?;
+        let history = self.timeline.history;
+        let server = history.events[at.index].node;
+        let is_of_process = self.wrong_clock(kind).is_some_and(|fault| !fault.names(server));
+        let is_compared = is_of_process && history.header.kept_as.is_none();
+        self.timeline.replacer(at).filter(|_| is_compared)
+    }
+
     fn involves(&self, machine: Node) -> bool {
         let mut both = [self.holder, self.taker].into_iter();
         both.any(|one| {
@@ -423,11 +434,16 @@ impl<'t, 'h> Scene<'t, 'h> {
         is_cut.then_some(recorded)
     }
 
-    pub(super) fn exceeded_lease(&self) -> &'static str {
+    /// Returns how much of the lease had passed when the holder received its grant.
+    pub(super) fn passed_lease(&self) -> String {
         let heard = self.holder.completed.map(|heard| heard.time);
-        match heard.zip(self.lease_ends()).is_some_and(|(heard, ends)| ends <= heard) {
-            true => "the lease",
-            false => "most of the lease",
+        let Some((heard, lease)) = heard.zip(self.last_lease()) else {
+            return "a part of the lease".to_owned();
+        };
+        match heard.since(lease.from) {
+            passed if lease.lasts <= passed => "the lease".to_owned(),
+            passed if lease.lasts.0 < 2 * passed.0 => "most of the lease".to_owned(),
+            passed => format!("{passed} of its {} lease", self.lease()),
         }
     }
 

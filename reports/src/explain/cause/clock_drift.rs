@@ -18,9 +18,16 @@ const MEANING: Meaning = Meaning {
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
-    format!(
-        "{}, so the lease of {} expired earlier by the server's clock than by the holder's.",
-        scene.clock(FaultKind::ClockDrift, "ran at the wrong rate", "from"),
-        scene.holder.process
-    )
+    let clock = scene.clock(FaultKind::ClockDrift, "ran at the wrong rate", "from");
+    let holder = scene.holder.process;
+    match scene.replaced_by_clock(FaultKind::ClockDrift) {
+        Some(by) => format!(
+            "{clock}, so the lease of {holder} expired earlier by the clock of {by} than by the \
+             clock of {holder}."
+        ),
+        None => format!(
+            "{clock}, so the lease of {holder} expired earlier by the server's clock than by the \
+             holder's."
+        ),
+    }
 }

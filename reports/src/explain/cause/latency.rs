@@ -24,7 +24,7 @@ fn between(scene: &Scene<'_, '_>) -> String {
     format!(
         "{} received the answer to its acquire so late that {} had passed.",
         scene.holder.process,
-        scene.exceeded_lease()
+        scene.passed_lease()
     )
 }
 

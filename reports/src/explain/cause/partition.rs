@@ -38,6 +38,6 @@ fn between(scene: &Scene<'_, '_>) -> String {
     format!(
         "A partition delayed the acquire of {}; when its answer arrived, {} had passed.",
         scene.holder.process,
-        scene.exceeded_lease()
+        scene.passed_lease()
     )
 }

@@ -1,3 +1,4 @@
+use super::value_time::clock_read;
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline, has_count};
 use crate::record::history::{Action, Change, Keeping, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
@@ -16,15 +17,6 @@ pub(crate) const ROUNDING: Micros = Micros::from_millis(20);
 /// Assumed maximum number of renewals during one ttl. An extension less than `ttl / RENEWALS_MAX`
 /// after the previous change is not a renewal.
 const RENEWALS_MAX: u64 = 20;
-/// A number of at least this size counts as a Unix time in seconds or milliseconds.
-const UNIX_TIME_MIN: u64 = 1_000_000_000;
-
-/// Returns whether the value of the lock begins with a Unix time, which processes compare with
-/// their clocks.
-pub(crate) fn begins_with_unix_time(key: &KeySpan<'_>) -> bool {
-    let time = key.value.and_then(|value| value.split(':').next()?.parse().ok());
-    time.is_some_and(|time: u64| UNIX_TIME_MIN <= time)
-}
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lease {
@@ -60,6 +52,9 @@ pub(crate) fn last_lease(
     let set = set.max().copied().or(holder.grant.as_ref().map(|grant| grant.moment));
     let from = set.unwrap_or(holder.invoked).time;
     if let Some(from) = set.and_then(|set| begun_before_pause(timeline, holder, set)) {
+        return Lease { from, lasts: timeline.history.header.ttl_us };
+    }
+    if let Some(from) = set.and_then(|set| clock_read(timeline, set)) {
         return Lease { from, lasts: timeline.history.header.ttl_us };
     }
     let asked = set.and_then(|set| short_by_transit(timeline, holder, set));
@@ -209,7 +204,8 @@ fn is_nested(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'
 
 /// Finds a value that an acquiring process wrote over the holder's value at `at` without getting
 /// the lock. Returns the last such value, and when and how the value ended by `before`: by another
-/// process's removal, a flush or an eviction, or because a process got the lock by replacing it.
+/// process's removal, because the server lost it, or because a process got the lock by replacing
+/// it.
 pub(crate) fn overwritten_until<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,
@@ -244,11 +240,13 @@ pub(crate) fn overwritten_until<'t, 'h>(
         (to, how @ KeyEnd::Changed { change: Change::Removed, by: Some(by), .. }) => {
             (by.machine() != holder.process.machine()).then_some((next, to, how))
         }
-        (to, how @ KeyEnd::Changed { change: Change::Flushed | Change::Evicted, .. }) => {
-            Some((next, to, how))
-        }
-        _ => None,
+        (to, how @ KeyEnd::Changed { change, .. }) => is_loss(change).then_some((next, to, how)),
     }
+}
+
+fn is_loss(change: Change) -> bool {
+    let losses = [Change::Flushed, Change::Evicted, Change::Forgotten, Change::Discarded];
+    losses.contains(&change)
 }
 
 pub(super) fn own_spans<'t, 'h>(

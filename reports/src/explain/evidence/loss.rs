@@ -154,11 +154,11 @@ impl<'t, 'h> Loss<'t, 'h> {
             let sent = release::unknown(self.timeline, process, at)?;
             (section.from < sent).then_some(sent)
         });
-        let from = release.unwrap_or(self.holder.invoked).time;
+        let from = release.unwrap_or(self.holder.invoked);
         let mut faults = self.timeline.faults.iter();
         faults.any(|fault| {
-            let is_before = fault.from < at && fault.touches(from, at.time);
-            is_before && fault.hits(process, FaultKind::LostReply)
+            let is_then = fault.from < at && fault.to.is_none_or(|to| from < to);
+            is_then && fault.hits(process, FaultKind::LostReply)
         })
     }
 
@@ -292,8 +292,10 @@ impl<'t, 'h> Loss<'t, 'h> {
             Some(Keeping::RowByServer) if is_replaced => {
                 vec![Clocks { hosts: vec![span.node], since: self.reckoned_from(span) }]
             }
+            // Without a lease at the server, only the processes compare times.
             None if is_replaced => {
-                vec![self.clocks_of_servers(span), self.clocks_of_processes(span, at)]
+                let servers = span.runs_out.map(|_| self.clocks_of_servers(span));
+                servers.into_iter().chain([self.clocks_of_processes(span, at)]).collect()
             }
             _ => vec![self.clocks_of_servers(span)],
         };

@@ -43,7 +43,7 @@ impl<'t, 'h> Overrun<'t, 'h> {
                 && fault.from.time < lease_end
                 && fault.to.is_none_or(|end| lease_end < end.time)
         });
-        paused > Micros::ZERO && (across || self.would_fit_without(paused))
+        self.is_too_long() && paused > Micros::ZERO && (across || self.would_fit_without(paused))
     }
 
     pub(crate) fn clock_ran_wrong(&self) -> bool {
@@ -56,13 +56,13 @@ impl<'t, 'h> Overrun<'t, 'h> {
                     && fault.touches(self.lease.from, self.until)
             })
         };
-        self.holder.valid_for.is_some() && hosts.any(drifts)
+        self.is_too_long() && self.holder.valid_for.is_some() && hosts.any(drifts)
     }
 
     pub(crate) fn was_answered_late(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
         let waited = heard.time.since(self.grant.moment.time);
-        self.would_fit_without(waited) && waited.0 >= self.lease.lasts.0 / 10
+        self.is_too_long() && self.would_fit_without(waited) && waited.0 >= self.lease.lasts.0 / 10
     }
 
     pub(crate) fn answer_was_cut_off(&self) -> bool {

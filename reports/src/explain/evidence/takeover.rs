@@ -1,6 +1,6 @@
 //! Detects processes that removed an existing lock during an acquire.
 
-use super::{lease, release};
+use super::{release, value_time};
 use crate::judge::timeline::{Acquisition, KeyEnd, Moment, Outcome, Timeline};
 use crate::record::history::Change;
 use fencepost_faults::{Micros, Node};
@@ -37,7 +37,9 @@ fn takes_over(timeline: &Timeline<'_>) -> bool {
 fn takes_at_once(timeline: &Timeline<'_>, attempt: &Acquisition<'_>, removed: Moment) -> bool {
     let mut keys = timeline.keys.iter();
     let stale = keys.find(|key| key.to.is_some_and(|(to, _)| to == removed));
-    let Some(stale) = stale.filter(|key| lease::begins_with_unix_time(key)) else { return false };
+    let Some(stale) = stale.filter(|key| value_time::begins_with_unix_time(key)) else {
+        return false;
+    };
     let later = timeline.keys.iter().filter(|key| key.node == stale.node && removed < key.from);
     let next = later.min_by_key(|key| key.from);
     next.is_some_and(|next| {

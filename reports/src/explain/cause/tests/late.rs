@@ -348,3 +348,25 @@ fn a_write_that_its_process_sent_after_its_release_was_not_delayed() {
     let said = "client-1 released its lock at 4ms and sent the write only at 7ms.";
     assert!(judgement.violations.iter().any(|one| one.summary.ends_with(said)));
 }
+
+#[test]
+fn neither_a_late_answer_nor_a_pause_excuses_a_remover_that_left_in_time() {
+    let story = |left: u64, is_paused: bool| {
+        let story = Story::new().grants(1, 1, "1");
+        let story = if is_paused { story } else { story.hears(4, 1, "1") };
+        let story = match is_paused {
+            true => {
+                let story = story.hears(1, 1, "1").fault_began(2, 1, "pause", &[CLIENT]);
+                story.fault_ended(5, 1, "pause", CLIENT)
+            }
+            false => story,
+        };
+        let story = if left < 11 { story.leaves(left, 1) } else { story };
+        let story = story.expires(11, "1").takes(12, 2, "1");
+        let story = if left < 11 { story } else { story.leaves(left, 1) };
+        cause(Kind::ForeignRelease, story.removed(14, "1", 1).left(15, 1).releases(16, 2))
+    };
+    assert_eq!([story(6, false), story(6, true)], [Cause::LostRelease; 2]);
+    assert_eq!(story(13, false), Cause::Latency);
+    assert_eq!(story(13, true), Cause::HolderPause);
+}

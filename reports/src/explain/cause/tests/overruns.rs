@@ -436,3 +436,38 @@ fn a_clock_that_ends_a_lease_a_little_early_is_harmless_if_the_holder_was_paused
     assert_eq!(paused(13), Cause::HolderPause, "the lease would have ended during the pause");
     assert_eq!(paused(9), Cause::ClockDrift, "the pause ended before the lease");
 }
+
+#[test]
+fn a_lease_that_ends_by_the_time_in_the_value_counts_from_the_reading_of_the_clock() {
+    // The clocks show a Unix time of 1,767,225,600,000 ms plus the time of the run. Client 1 is
+    // granted the lock 100 ms after it began to acquire.
+    let story = |unix_ms: u64, replaced: u64| {
+        let story = Story::new().ttl(10_000).takes(1, 3, "1767225600001:c");
+        let story = story.releases(5, 3).removed(5, "1767225600001:c", 3).acquires(3_001, 1);
+        let value = format!("{unix_ms}:a");
+        let story = story.grants(3_101, 1, &value).hears(3_150, 1, &value).acquires(3_200, 2);
+        let story = story.takes(replaced, 2, "1767225613040:b");
+        story.releases(14_000, 1).releases(14_001, 2)
+    };
+    let replaced = |unix_ms, replaced| overlap(story(unix_ms, replaced));
+    assert_eq!(replaced(1_767_225_603_001, 13_050), Cause::HoldTooLong);
+    assert_eq!(replaced(1_767_225_603_001, 12_900), Cause::Interleaving, "before its end");
+    assert_eq!(replaced(1_767_225_603_090, 13_050), Cause::Interleaving, "read later");
+    assert_eq!(replaced(1_767_225_603, 13_050), Cause::Interleaving, "whole seconds end later");
+    let stepped = story(1_767_225_603_001, 13_050).fault_began(2, 1, "clock-jump", &[CLIENT]);
+    assert_eq!(overlap(stepped), Cause::ClockJump);
+}
+
+#[test]
+fn a_clock_at_the_wrong_rate_excuses_no_holder_that_left_in_time() {
+    let story = |left: u64| {
+        let story = Story::new().acquires(1, 1).fault_began(1, 1, "clock-drift", &[CLIENT]);
+        let story = story.grants(1, 1, "1").hears_validity(1, 1, "1", 12);
+        let story = if left < 11 { story.leaves(left, 1) } else { story };
+        let story = story.expires(11, "1").takes(12, 2, "1");
+        let story = if left < 11 { story } else { story.leaves(left, 1) };
+        cause(Kind::ForeignRelease, story.removed(14, "1", 1).left(15, 1).releases(16, 2))
+    };
+    assert_eq!(story(5), Cause::LostRelease);
+    assert_eq!(story(13), Cause::ClockDrift);
+}

@@ -504,3 +504,38 @@ fn of_several_releases_without_an_answer_no_time_is_told() {
     let any = "A release that client-1 had sent earlier, and that had no answer, arrived late";
     assert!(said(true).starts_with(any), "{}", said(true));
 }
+
+#[test]
+fn of_a_time_in_the_value_the_clock_that_a_process_compared_it_with_is_named() {
+    let said = |cause: Cause, kind: &str, has_lease: bool| {
+        let story = Story::new().ttl(10_000).takes(1, 1, "1767225600001:a");
+        let story = story.fault_began(2, 1, kind, &[Node::Client(2)]);
+        let story = story.fault_began(3, 2, kind, &[REDIS]).takes(8_000, 2, "1767225608000:b");
+        let story = if has_lease { story.with_recorded_leases() } else { story };
+        overlap_said(cause, story.releases(9_000, 1).releases(9_001, 2))
+    };
+    assert_eq!(
+        said(Cause::ClockDrift, "clock-drift", false),
+        "The clock of client-2 ran at the wrong rate from 2ms (fault 1), so the lease of client-1 \
+         expired earlier by the clock of client-2 than by the clock of client-1."
+    );
+    assert_eq!(
+        said(Cause::ClockJump, "clock-jump", false),
+        "The clock of client-2 was stepped at 2ms (fault 1), so client-2 replaced the lock of \
+         client-1 too early."
+    );
+    let at_server = said(Cause::ClockDrift, "clock-drift", true);
+    assert!(at_server.ends_with("by the server's clock than by the holder's."), "{at_server}");
+}
+
+#[test]
+fn of_an_answer_that_was_late_it_is_said_how_much_of_the_lease_had_passed() {
+    let said = |heard: u64| {
+        let story = Story::new().ttl(100).acquires(1, 1).grants(1, 1, "a").hears(heard, 1, "a");
+        let story = story.expires(101, "a").takes(102, 2, "b");
+        overlap_said(Cause::Latency, story.releases(103, 1).releases(104, 2))
+    };
+    let late = "client-1 received the answer to its acquire so late that";
+    assert_eq!(said(21), format!("{late} 20ms of its 100ms lease had passed."));
+    assert_eq!(said(61), format!("{late} most of the lease had passed."));
+}

@@ -478,3 +478,32 @@ fn a_reply_that_is_lost_after_a_release_took_effect_does_not_explain_the_release
     assert_eq!(story(5), Cause::LostReply);
     assert_eq!(story(6), Cause::EarlyRelease, "at the same time, but after the removal");
 }
+
+#[test]
+fn an_overwritten_lock_that_the_server_forgets_or_discards_is_lost_by_that() {
+    let story = |change: Change| {
+        let story = Story::new().ttl(100).takes(1, 1, "a").acquires(2, 2).grants(3, 2, "b");
+        let story = story.fails(4, 2).redis_crashes(5, 1).redis_starts(6, 1);
+        let story = story.server(6, 1, change, "b", None).takes(7, 3, "c");
+        overlap(story.releases(8, 1).releases(9, 3))
+    };
+    assert_eq!(story(Change::Forgotten), Cause::RestartWithoutDelay);
+    assert_eq!(story(Change::Discarded), Cause::AsyncReplicationLoss);
+    assert_eq!(story(Change::Expired), Cause::Interleaving, "the server lost nothing");
+}
+
+#[test]
+fn a_lost_reply_of_a_nested_acquire_ends_before_the_release_that_the_process_then_sends() {
+    let story = |released: u64, lost: u64| {
+        let story = Story::new().ttl(100).takes(1, 1, "a").acquires(5, 1);
+        let began = |story: Story| story.fault_began(lost, 1, "lost-reply", &[REDIS, CLIENT]);
+        let story = if lost < 8 { began(story) } else { story };
+        let story = story.hears(8, 1, "a").leaves(released, 1);
+        let story = if lost < 8 { story } else { began(story) };
+        let story = story.removed(10, "a", 1).left(11, 1).takes(12, 2, "b");
+        overlap(story.releases(14, 1).releases(15, 2))
+    };
+    assert_eq!(story(8, 6), Cause::EarlyRelease, "at the same time");
+    assert_eq!(story(9, 6), Cause::EarlyRelease);
+    assert_eq!(story(8, 9), Cause::LostReply, "the reply to the release");
+}
