@@ -1,7 +1,7 @@
 use crate::config::RedisVersion;
 use crate::protocol::args::Args;
 use crate::protocol::error::CommandError;
-use crate::state::server::{Call, Command, Server};
+use crate::state::server::{Command, Server};
 
 impl Server {
     pub(crate) fn find_command(&mut self, args: Args<'_>) -> Option<&'static Command> {
@@ -17,28 +17,44 @@ impl Server {
         args: Args<'_>,
     ) -> Result<&'static Command, CommandError> {
         match self.find_command(args) {
-            Some(command) if command.accepts(args.len()) => Ok(command),
+            Some(command) if command.accepts(args.len(), self.config.version) => Ok(command),
             _ => self.resolve(args),
         }
     }
 
     pub(crate) fn resolve(&self, args: Args<'_>) -> Result<&'static Command, CommandError> {
+        let version = self.config.version;
         let command = self.known_command(args).ok_or_else(|| {
-            match self.commands.table().find(args.get(0)) {
-                Some(container) if !container.subcommands.is_empty() => unknown_subcommand(args),
+            match self.commands.table().find(args.get(0)).filter(|command| self.has(command)) {
+                Some(container) if !container.subcommands.is_empty() => {
+                    unknown_subcommand(args, version)
+                }
                 _ => self.unknown_command(args),
             }
         })?;
-        if command.accepts(args.len()) { Ok(command) } else { Err(wrong_arity(command)) }
+        if command.accepts(args.len(), version) {
+            return Ok(command);
+        }
+        let is_subcommand = command.name != command.full_name;
+        Err(if is_subcommand && version < RedisVersion::V7_0 {
+            unknown_subcommand(args, version)
+        } else {
+            wrong_arity(command)
+        })
+    }
+
+    /// Returns whether the server's version has a command.
+    pub(crate) fn has(&self, command: &Command) -> bool {
+        command.since <= self.config.version
     }
 
     pub(crate) fn known_command(&self, args: Args<'_>) -> Option<&'static Command> {
-        let is_known = |command: &&'static Command| command.since <= self.config.version;
-        let command = self.commands.table().find(args.get(0)).filter(is_known)?;
+        let command =
+            self.commands.table().find(args.get(0)).filter(|command| self.has(command))?;
         if command.subcommands.is_empty() || args.len() == 1 {
             return Some(command);
         }
-        command.subcommand(args.get(1)).filter(is_known)
+        command.subcommand(args.get(1)).filter(|command| self.has(command))
     }
 
     fn unknown_command(&self, args: Args<'_>) -> CommandError {
@@ -70,7 +86,10 @@ fn c_string(text: &[u8], length: usize) -> &[u8] {
     text.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
-fn unknown_subcommand(args: Args<'_>) -> CommandError {
+fn unknown_subcommand(args: Args<'_>, version: RedisVersion) -> CommandError {
+    if version < RedisVersion::V7_0 {
+        return unknown_form(args, version);
+    }
     let container = args.get(0).to_ascii_uppercase();
     let name = c_string(args.get(1), 128);
     CommandError::text(
@@ -78,10 +97,11 @@ fn unknown_subcommand(args: Args<'_>) -> CommandError {
     )
 }
 
-pub(crate) fn unknown_form(call: &Call<'_>) -> CommandError {
-    let container = call.arg(0).to_ascii_uppercase();
-    let text = b"ERR unknown subcommand or wrong number of arguments for '";
-    CommandError::text([text, call.arg(1), b"'. Try ", &*container, b" HELP."].concat())
+pub(crate) fn unknown_form(args: Args<'_>, version: RedisVersion) -> CommandError {
+    let first: &[u8] = if version < RedisVersion::V7_0 { b"U" } else { b"u" };
+    let text = b"nknown subcommand or wrong number of arguments for '";
+    let (name, container) = (args.get(1), args.get(0).to_ascii_uppercase());
+    CommandError::text([b"ERR ", first, text, name, b"'. Try ", &*container, b" HELP."].concat())
 }
 
 pub(crate) fn wrong_arity(command: &Command) -> CommandError {

@@ -2,7 +2,7 @@
 
 use crate::data::value::Value;
 use crate::protocol::args::Args;
-use crate::protocol::error::CommandError;
+use crate::protocol::error::{CommandError, UNBLOCKED};
 use crate::protocol::reply::Reply;
 use crate::state::blocking::{Unblocking, Wait, Waiting, Wanted};
 use crate::state::client_key::ClientKey;
@@ -15,19 +15,24 @@ impl Call<'_> {
         if (wait.attempt)(self)? {
             return Ok(());
         }
-        // Within EXEC, the client's last command is EXEC itself, not the command that runs.
-        let name = self.arg(0).to_ascii_lowercase();
-        let client = self.client();
-        let is_in_exec =
-            client.last_command().is_none_or(|command| command.name.as_bytes() != &*name);
-        if client.connection().is_none() || is_in_exec {
+        if !self.may_block() {
             (wait.give_up)(self.reply);
             return Ok(());
         }
-        client.service.block();
+        self.client().service.block();
         self.server.blocking.add(Waiting { client: self.client, db: self.db, wait });
         self.server.schedule_blocked();
         Ok(())
+    }
+
+    /// Returns whether the command was sent by a client, outside of EXEC.
+    pub(crate) fn may_block(&mut self) -> bool {
+        // Within EXEC, the client's last command is EXEC itself, not the command that runs.
+        let name = self.arg(0).to_ascii_lowercase();
+        let client = self.client();
+        let is_last =
+            client.last_command().is_some_and(|command| command.name.as_bytes() == &*name);
+        client.connection().is_some() && is_last
     }
 }
 
@@ -88,16 +93,21 @@ impl Server {
     }
 
     pub(crate) fn unblock_client(&mut self, client: ClientKey, how: Unblocking) -> bool {
-        let index = self.blocking.place_of(client);
-        index.map(|index| self.give_up(index, how)).is_some()
+        match self.blocking.place_of(client) {
+            Some(index) => {
+                self.give_up(index, how);
+                true
+            }
+            None => self.unblock_waiting(client, how),
+        }
     }
 
     fn give_up(&mut self, index: usize, how: Unblocking) {
-        let Waiting { client, wait, .. } = self.blocking.take(index);
+        let Waiting { client, .. } = self.blocking.take(index);
         let mut reply = self.reply_for(client);
         match how {
-            Unblocking::Timeout => (wait.give_up)(&mut reply),
-            Unblocking::Error => reply.error(b"UNBLOCKED client unblocked via CLIENT UNBLOCK"),
+            Unblocking::Timeout => reply.null_array(),
+            Unblocking::Error => reply.error(&UNBLOCKED.0),
         }
         self.unblock(client, reply);
     }

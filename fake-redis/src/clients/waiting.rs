@@ -1,7 +1,8 @@
 //! WAIT and WAITAOF (`waitCommand`, `waitaofCommand`, `processClientsWaitingReplicas`).
 
-use crate::protocol::error::{CommandError, WAITAOF_WITHOUT_FILE};
+use crate::protocol::error::{CommandError, UNBLOCKED, WAITAOF_WITHOUT_FILE};
 use crate::protocol::reply::Reply;
+use crate::state::blocking::Unblocking;
 use crate::state::client_key::ClientKey;
 use crate::state::replication::{Goal, Waiting};
 use crate::state::server::Server;
@@ -85,6 +86,15 @@ impl Server {
             self.spares.keep_reply(reply);
             self.disconnect(waiting.client);
         }
+    }
+
+    pub(crate) fn unblock_waiting(&mut self, client: ClientKey, how: Unblocking) -> bool {
+        let mut waiting = self.replication.waiting().iter();
+        let Some(waiting) = waiting.find(|waiting| waiting.client == client).cloned() else {
+            return false;
+        };
+        self.release(&waiting, (how == Unblocking::Error).then_some(UNBLOCKED));
+        true
     }
 
     fn answer(&mut self, answered: &[Waiting]) {

@@ -12,24 +12,31 @@ use crate::state::blocking::{Wait, Wanted};
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Attempt, Call, Command};
 
-const BLOCKING: Flags = Flags::WRITE.union(Flags::BLOCKING).union(Flags::NOSCRIPT);
+const BLOCKING: Flags = Flags::WRITE.union(Flags::BLOCKING);
+const BLOCKING_MOVE: Flags = BLOCKING.union(Flags::DENYOOM);
 const ALL_BUT_LAST: Keys = Keys { first: 1, last: -2, step: 1 };
 
 pub(crate) static COMMANDS: &[Command] = &[
-    Command::new("blpop", -3, BLOCKING, ALL_BUT_LAST, |call| pop(call, End::Left)),
-    Command::new("brpop", -3, BLOCKING, ALL_BUT_LAST, |call| pop(call, End::Right)),
-    Command::new("brpoplpush", 4, BLOCKING.union(Flags::DENYOOM), Keys::TWO, brpoplpush),
-    Command::new("blmove", 6, BLOCKING.union(Flags::DENYOOM), Keys::TWO, blmove),
+    Command::new("blpop", -3, BLOCKING, ALL_BUT_LAST, |call| pop(call, End::Left))
+        .in_scripts_since(RedisVersion::V7_2),
+    Command::new("brpop", -3, BLOCKING, ALL_BUT_LAST, |call| pop(call, End::Right))
+        .in_scripts_since(RedisVersion::V7_2),
+    Command::new("brpoplpush", 4, BLOCKING_MOVE, Keys::TWO, brpoplpush)
+        .in_scripts_since(RedisVersion::V7_2),
+    Command::new("blmove", 6, BLOCKING_MOVE, Keys::TWO, blmove)
+        .in_scripts_since(RedisVersion::V7_2),
     Command::new("blmpop", -5, BLOCKING.union(Flags::MOVABLEKEYS), Keys::NONE, blmpop)
         .since(RedisVersion::V7_0),
     Command::new("bzmpop", -5, BLOCKING.union(Flags::MOVABLEKEYS), Keys::NONE, bzmpop)
         .since(RedisVersion::V7_0),
     Command::new("bzpopmin", -3, BLOCKING.union(Flags::FAST), ALL_BUT_LAST, |call| {
         zpop(call, End::Left)
-    }),
+    })
+    .in_scripts_since(RedisVersion::V7_2),
     Command::new("bzpopmax", -3, BLOCKING.union(Flags::FAST), ALL_BUT_LAST, |call| {
         zpop(call, End::Right)
-    }),
+    })
+    .in_scripts_since(RedisVersion::V7_2),
 ];
 
 /// Returns the deadline in wall-clock milliseconds; `None` means no deadline

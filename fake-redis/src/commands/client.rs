@@ -28,7 +28,7 @@ pub(crate) static COMMANDS: &[Command] = &[Command::container(
         Command::sub("client|info", 2, PLAIN, info),
         Command::sub("client|kill", -3, ADMIN, kill),
         Command::sub("client|list", -2, ADMIN, list),
-        Command::sub("client|no-evict", 3, ADMIN, no_evict),
+        Command::sub("client|no-evict", 3, ADMIN, no_evict).since(RedisVersion::V7_0),
         Command::sub("client|pause", -3, ADMIN, pause),
         Command::sub("client|reply", 3, PLAIN, reply_mode),
         Command::sub("client|setinfo", 4, PLAIN, setinfo).since(RedisVersion::V7_2),
@@ -298,7 +298,7 @@ fn pause(call: &mut Call<'_>) -> CommandResult {
         4 if call.args.is(3, "write") => PauseScope::Writes,
         4 if call.args.is(3, "all") => PauseScope::All,
         4 => return Err(CommandError::fixed("ERR CLIENT PAUSE mode must be WRITE or ALL")),
-        _ => return Err(unknown_form(call)),
+        _ => return Err(unknown_form(call.args, call.server.config.version)),
     };
     let millis = parse_integer(call.arg(2)).ok_or(crate::protocol::error::BAD_TIMEOUT)?;
     if millis < 0 {
@@ -325,7 +325,7 @@ fn unpause(call: &mut Call<'_>) -> CommandResult {
 
 fn unblock(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() > 4 {
-        return Err(unknown_form(call));
+        return Err(unknown_form(call.args, call.server.config.version));
     }
     let how = match call.args.len() {
         4 if call.args.is(3, "error") => Unblocking::Error,

@@ -1,9 +1,10 @@
 //! The COMMAND command. Its DOCS subcommand lists only names, without summaries.
 
+use crate::config::RedisVersion;
 use crate::protocol::error::CommandResult;
 use crate::protocol::reply::Reply;
 use crate::state::command_info::Flags;
-use crate::state::server::{Call, Command, Table};
+use crate::state::server::{Call, Command, Server};
 
 const INFO_FLAGS: Flags = Flags::LOADING.union(Flags::STALE);
 
@@ -11,40 +12,55 @@ pub(crate) static COMMANDS: &[Command] = &[Command::container(
     "command",
     &[
         Command::sub("command|count", 2, INFO_FLAGS, count),
-        Command::sub("command|docs", -2, INFO_FLAGS, docs),
+        Command::sub("command|docs", -2, INFO_FLAGS, docs).since(RedisVersion::V7_0),
         Command::sub("command|info", -2, INFO_FLAGS, info),
     ],
 )
 .runs(-1, INFO_FLAGS, everything)];
 
-fn write_one(reply: &mut Reply, command: &Command) {
-    reply.array(10);
+/// Writes a command. Before 7.0, Redis knows neither hints nor the commands of a container.
+fn write_one(reply: &mut Reply, command: &Command, version: RedisVersion) {
+    let is_old = version < RedisVersion::V7_0;
+    reply.array(if is_old { 7 } else { 10 });
     reply.bulk(command.full_name.as_bytes());
-    reply.integer(i64::from(command.arity));
-    let told = command.flags - Flags::MAY_REPLICATE;
+    reply.integer(i64::from(command.arity(version)));
+    let told = command.flags(version) - Flags::MAY_REPLICATE;
     reply.set(told.iter_names().count());
     told.iter_names().for_each(|(name, _)| reply.status(&name.to_ascii_lowercase()));
     reply.integer(i64::from(command.keys.first));
     reply.integer(i64::from(command.keys.last));
     reply.integer(i64::from(command.keys.step));
     reply.set(0);
+    if is_old {
+        return;
+    }
     reply.array(0);
     reply.array(0);
-    reply.array(command.subcommands.len());
-    command.subcommands.iter().for_each(|subcommand| write_one(reply, subcommand));
+    let known = command.subcommands.iter().filter(|subcommand| subcommand.since <= version);
+    reply.array(known.clone().count());
+    known.for_each(|subcommand| write_one(reply, subcommand, version));
+}
+
+fn all(server: &Server) -> Vec<&'static Command> {
+    server.commands.table().all().filter(|command| server.has(command)).collect()
 }
 
 fn everything(call: &mut Call<'_>) -> CommandResult {
-    let commands = call.server.commands.table().all();
+    let (commands, version) = (all(call.server), call.server.config.version);
     call.reply.array(commands.len());
-    commands.for_each(|command| write_one(call.reply, command));
+    commands.into_iter().for_each(|command| write_one(call.reply, command, version));
     Ok(())
 }
 
-fn named(table: &Table, name: &[u8]) -> Option<&'static Command> {
+fn named(server: &Server, name: &[u8]) -> Option<&'static Command> {
     let mut parts = name.splitn(2, |byte| *byte == b'|');
-    let command = table.find(parts.next()?)?;
-    parts.next().map_or(Some(command), |subcommand| command.subcommand(subcommand))
+    let container = server.commands.table().find(parts.next()?)?;
+    let command = match parts.next() {
+        Some(_) if server.config.version < RedisVersion::V7_0 => return None,
+        Some(subcommand) => container.subcommand(subcommand)?,
+        None => container,
+    };
+    (server.has(container) && server.has(command)).then_some(command)
 }
 
 fn info(call: &mut Call<'_>) -> CommandResult {
@@ -52,10 +68,12 @@ fn info(call: &mut Call<'_>) -> CommandResult {
         return everything(call);
     }
     let names = call.args.from(2).iter();
+    let version = call.server.config.version;
     call.reply.array(names.len());
     for name in names {
-        match named(call.server.commands.table(), name) {
-            Some(command) => write_one(call.reply, command),
+        match named(call.server, name) {
+            Some(command) => write_one(call.reply, command, version),
+            None if version < RedisVersion::V7_0 => call.reply.null(),
             None => call.reply.null_array(),
         }
     }
@@ -63,10 +81,9 @@ fn info(call: &mut Call<'_>) -> CommandResult {
 }
 
 fn docs(call: &mut Call<'_>) -> CommandResult {
-    let table = call.server.commands.table();
     let commands: Vec<&Command> = match call.args.len() {
-        2 => table.all().collect(),
-        _ => call.args.from(2).iter().filter_map(|name| named(table, name)).collect(),
+        2 => all(call.server),
+        _ => call.args.from(2).iter().filter_map(|name| named(call.server, name)).collect(),
     };
     call.reply.map(commands.len());
     for command in commands {
@@ -77,6 +94,6 @@ fn docs(call: &mut Call<'_>) -> CommandResult {
 }
 
 fn count(call: &mut Call<'_>) -> CommandResult {
-    call.reply.count(call.server.commands.table().all().len());
+    call.reply.count(all(call.server).len());
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Commands for a client's own connection, such as AUTH, HELLO, SELECT and RESET.
 
+use crate::config::RedisVersion;
 use crate::data::number::parse_integer;
 use crate::protocol::error::{
     CommandError, CommandResult, DB_OUT_OF_RANGE, NOT_AN_INTEGER, SYNTAX,
@@ -18,12 +19,6 @@ const WRONG_PASSWORD: CommandError =
 const NO_PASSWORD_SET: CommandError = CommandError::fixed(
     "ERR AUTH <password> called without any password configured for the default user. \
      Are you sure your configuration is correct?",
-);
-const HELLO_NEEDS_AUTH: CommandError = CommandError::fixed(
-    "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO \
-     <proto> AUTH <user> <pass> \
-     option can be used to authenticate the client and select the RESP protocol version at the \
-     same time",
 );
 pub(crate) const BAD_NAME: CommandError =
     CommandError::fixed("ERR Client names cannot contain spaces, newlines or special characters.");
@@ -117,7 +112,7 @@ fn hello(call: &mut Call<'_>) -> CommandResult {
     };
     let name = hello_options(call)?;
     if call.server.config.requirepass.is_some() && !call.client().authenticated {
-        return Err(HELLO_NEEDS_AUTH);
+        return Err(hello_needs_auth(call.server.config.version));
     }
     let client = call.client();
     if let Some(name) = name {
@@ -127,6 +122,15 @@ fn hello(call: &mut Call<'_>) -> CommandResult {
     call.reply.protocol = client.protocol;
     write_greeting(call);
     Ok(())
+}
+
+fn hello_needs_auth(version: RedisVersion) -> CommandError {
+    let protocol = if version < RedisVersion::V7_2 { "" } else { "<proto> " };
+    CommandError::text(format!(
+        "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO \
+         {protocol}AUTH <user> <pass> option can be used to authenticate the client and select \
+         the RESP protocol version at the same time"
+    ))
 }
 
 fn hello_options<'a>(call: &mut Call<'a>) -> Result<Option<&'a [u8]>, CommandError> {

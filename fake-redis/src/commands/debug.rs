@@ -26,7 +26,7 @@ fn debug(call: &mut Call<'_>) -> CommandResult {
             let evicted = call.server.evict_all_volatile();
             call.reply.count(evicted);
         }
-        _ => return Err(unknown_form(call)),
+        _ => return Err(unknown_form(call.args, call.server.config.version)),
     }
     Ok(())
 }

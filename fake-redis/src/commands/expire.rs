@@ -12,24 +12,30 @@ const READ_FLAGS: Flags = Flags::READONLY.union(Flags::FAST);
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("expire", -3, CHANGE, Keys::ONE, |call| {
         expire(call, Time { scale: 1_000, from_now: true }, "expire")
-    }),
+    })
+    .before(RedisVersion::V7_0, 3, CHANGE),
     Command::new("pexpire", -3, CHANGE, Keys::ONE, |call| {
         expire(call, Time { scale: 1, from_now: true }, "pexpire")
-    }),
+    })
+    .before(RedisVersion::V7_0, 3, CHANGE),
     Command::new("expireat", -3, CHANGE, Keys::ONE, |call| {
         expire(call, Time { scale: 1_000, from_now: false }, "expireat")
-    }),
+    })
+    .before(RedisVersion::V7_0, 3, CHANGE),
     Command::new("pexpireat", -3, CHANGE, Keys::ONE, |call| {
         expire(call, Time { scale: 1, from_now: false }, "pexpireat")
-    }),
+    })
+    .before(RedisVersion::V7_0, 3, CHANGE),
     Command::new("ttl", 2, READ_FLAGS, Keys::ONE, |call| {
         ttl(call, |at, now| in_seconds(at.saturating_sub(now).max(0)))
     }),
     Command::new("pttl", 2, READ_FLAGS, Keys::ONE, |call| {
         ttl(call, |at, now| at.saturating_sub(now).max(0))
     }),
-    Command::new("expiretime", 2, READ_FLAGS, Keys::ONE, |call| ttl(call, |at, _| in_seconds(at))),
-    Command::new("pexpiretime", 2, READ_FLAGS, Keys::ONE, |call| ttl(call, |at, _| at)),
+    Command::new("expiretime", 2, READ_FLAGS, Keys::ONE, |call| ttl(call, |at, _| in_seconds(at)))
+        .since(RedisVersion::V7_0),
+    Command::new("pexpiretime", 2, READ_FLAGS, Keys::ONE, |call| ttl(call, |at, _| at))
+        .since(RedisVersion::V7_0),
     Command::new("persist", 2, CHANGE, Keys::ONE, persist),
 ];
 
@@ -90,11 +96,6 @@ fn instant(call: &Call<'_>, time: Time, command: &str) -> Result<i64, CommandErr
 }
 
 fn expire(call: &mut Call<'_>, time: Time, command: &str) -> CommandResult {
-    if call.args.len() > 3 && call.server.config.version < RedisVersion::V7_0 {
-        return Err(CommandError::text(format!(
-            "ERR wrong number of arguments for '{command}' command"
-        )));
-    }
     let conditions = parse_conditions(call.args.from(3))?;
     let at = instant(call, time, command)?;
     let (key, db) = (call.arg(1), call.db);

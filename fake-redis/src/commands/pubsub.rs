@@ -1,6 +1,7 @@
 //! Publish/subscribe commands (pubsub.c).
 
 use crate::calls::lookup::unknown_form;
+use crate::config::RedisVersion;
 use crate::data::glob;
 use crate::protocol::error::CommandResult;
 use crate::protocol::reply::Reply;
@@ -22,14 +23,16 @@ const QUERY_FLAGS: Flags = Flags::PUBSUB.union(Flags::LOADING).union(Flags::STAL
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("subscribe", -2, LISTEN, Keys::NONE, |call| subscribe(call, Kind::Channel)),
     Command::new("psubscribe", -2, LISTEN, Keys::NONE, |call| subscribe(call, Kind::Pattern)),
-    Command::new("ssubscribe", -2, LISTEN, Keys::ALL, |call| subscribe(call, Kind::ShardChannel)),
+    Command::new("ssubscribe", -2, LISTEN, Keys::ALL, |call| subscribe(call, Kind::ShardChannel))
+        .since(RedisVersion::V7_0),
     Command::new("unsubscribe", -1, LISTEN, Keys::NONE, |call| unsubscribe(call, Kind::Channel)),
     Command::new("punsubscribe", -1, LISTEN, Keys::NONE, |call| unsubscribe(call, Kind::Pattern)),
     Command::new("sunsubscribe", -1, LISTEN, Keys::ALL, |call| {
         unsubscribe(call, Kind::ShardChannel)
-    }),
+    })
+    .since(RedisVersion::V7_0),
     Command::new("publish", 3, SPEAK, Keys::NONE, publish),
-    Command::new("spublish", 3, SPEAK, Keys::ONE, spublish),
+    Command::new("spublish", 3, SPEAK, Keys::ONE, spublish).since(RedisVersion::V7_0),
     Command::container(
         "pubsub",
         &[
@@ -38,10 +41,12 @@ pub(crate) static COMMANDS: &[Command] = &[
             Command::sub("pubsub|numsub", -2, QUERY_FLAGS, |call| numsub(call, Kind::Channel)),
             Command::sub("pubsub|shardchannels", -2, QUERY_FLAGS, |call| {
                 channels(call, Kind::ShardChannel)
-            }),
+            })
+            .since(RedisVersion::V7_0),
             Command::sub("pubsub|shardnumsub", -2, QUERY_FLAGS, |call| {
                 numsub(call, Kind::ShardChannel)
-            }),
+            })
+            .since(RedisVersion::V7_0),
         ],
     ),
 ];
@@ -128,7 +133,7 @@ fn publish_to_replicas(call: &mut Call<'_>) {
 
 fn channels(call: &mut Call<'_>, kind: Kind) -> CommandResult {
     if call.args.len() > 3 {
-        return Err(unknown_form(call));
+        return Err(unknown_form(call.args, call.server.config.version));
     }
     let pattern = if call.args.len() == 3 { call.arg(2) } else { b"*" };
     let names = call.server.pubsub.of(kind).keys();

@@ -17,8 +17,10 @@ pub(super) static COMMANDS: &[Command] = &[
     Command::new("psync", -3, SYNC, Keys::NONE, psync),
     Command::new("sync", 1, SYNC, Keys::NONE, sync),
     Command::new("replconf", -1, REPLCONF, Keys::NONE, replconf),
-    Command::new("wait", 3, Flags::NOSCRIPT, Keys::NONE, wait),
-    Command::new("waitaof", 4, Flags::NOSCRIPT, Keys::NONE, waitaof).since(RedisVersion::V7_2),
+    Command::new("wait", 3, Flags::empty(), Keys::NONE, wait).in_scripts_since(RedisVersion::V7_2),
+    Command::new("waitaof", 4, Flags::empty(), Keys::NONE, waitaof)
+        .since(RedisVersion::V7_2)
+        .in_scripts_since(RedisVersion::V8_4),
 ];
 
 const NO_PRIMARY_LINK: CommandError =
@@ -188,10 +190,7 @@ fn timeout(text: &[u8]) -> Result<i64, CommandError> {
 
 fn wait_for(call: &mut Call<'_>, goal: Goal, timeout_ms: i64) -> CommandResult {
     let offset = call.client().write_offset();
-    let name = call.arg(0).to_ascii_lowercase();
-    let is_in_exec =
-        call.client().last_command().is_some_and(|command| command.name.as_bytes() != &*name);
-    if call.server.is_reached(goal, offset) || is_in_exec {
+    if call.server.is_reached(goal, offset) || !call.may_block() {
         call.server.write_progress(goal, offset, call.reply);
     } else {
         call.server.wait_until(call.client, goal, timeout_ms);

@@ -14,23 +14,35 @@ const RUN: Flags = Flags::NOSCRIPT
     .union(Flags::MOVABLEKEYS);
 const WRITING: Flags = RUN.union(Flags::MAY_REPLICATE);
 const READING: Flags = RUN.union(Flags::READONLY);
-const OTHER: Flags = Flags::NOSCRIPT.union(Flags::STALE);
+const WRITING_BEFORE_7_0: Flags = WRITING.difference(Flags::STALE);
 
-pub(crate) static COMMANDS: &[Command] = &[
-    Command::new("eval", -3, WRITING, Keys::NONE, |call| eval(call, Access::Write)),
-    Command::new("evalsha", -3, WRITING, Keys::NONE, |call| evalsha(call, Access::Write)),
-    Command::new("eval_ro", -3, READING, Keys::NONE, |call| eval(call, Access::Read)),
-    Command::new("evalsha_ro", -3, READING, Keys::NONE, |call| evalsha(call, Access::Read)),
-    Command::container(
-        "script",
-        &[
-            Command::sub("script|exists", -3, OTHER, exists),
-            Command::sub("script|flush", -2, OTHER, flush),
-            Command::sub("script|kill", 2, OTHER.union(Flags::ALLOW_BUSY), kill),
-            Command::sub("script|load", 3, OTHER, load),
-        ],
-    ),
-];
+pub(crate) static COMMANDS: &[Command] =
+    &[
+        Command::new("eval", -3, WRITING, Keys::NONE, |call| eval(call, Access::Write)).before(
+            RedisVersion::V7_0,
+            -3,
+            WRITING_BEFORE_7_0,
+        ),
+        Command::new("evalsha", -3, WRITING, Keys::NONE, |call| evalsha(call, Access::Write))
+            .before(RedisVersion::V7_0, -3, WRITING_BEFORE_7_0),
+        Command::new("eval_ro", -3, READING, Keys::NONE, |call| eval(call, Access::Read))
+            .since(RedisVersion::V7_0),
+        Command::new("evalsha_ro", -3, READING, Keys::NONE, |call| evalsha(call, Access::Read))
+            .since(RedisVersion::V7_0),
+        Command::container(
+            "script",
+            &[
+                Command::sub("script|exists", -3, Flags::NOSCRIPT, exists),
+                Command::sub("script|flush", -2, Flags::NOSCRIPT, flush),
+                Command::sub("script|kill", 2, Flags::NOSCRIPT.union(Flags::ALLOW_BUSY), kill),
+                Command::sub("script|load", 3, Flags::NOSCRIPT.union(Flags::STALE), load).before(
+                    RedisVersion::V7_0,
+                    3,
+                    Flags::NOSCRIPT,
+                ),
+            ],
+        ),
+    ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {

@@ -216,6 +216,12 @@ pub(crate) fn set(call: &mut Call<'_>) -> CommandResult {
     let compares = call.server.config.version >= RedisVersion::V8_4;
     let grammar = if compares { Grammar::SetIf } else { Grammar::Set };
     let options = parse_options(call.args, 3, grammar)?;
+    if options.get
+        && options.condition == Some(Condition::Missing)
+        && call.server.config.version < RedisVersion::V7_0
+    {
+        return Err(SYNTAX);
+    }
     let (key, value) = (call.arg(1), call.arg(2));
     let expires_at_ms = match options.expiry {
         Expiry::At(unit, anchor, time) => Some(expiry_instant(call, (unit, anchor), time, "set")?),

@@ -1,6 +1,7 @@
 //! Commands on streams (t_stream.c). Consumer groups are not modelled.
 
 use super::collection::read;
+use crate::config::RedisVersion;
 use crate::config::events::EventClass;
 use crate::data::number::parse_integer;
 use crate::data::value::{Entry, Keep, NODE_ENTRIES_MAX, Pairs, Stream, StreamId, Trim, Value};
@@ -104,7 +105,8 @@ fn parse_options(call: &Call<'_>, adds: bool) -> Result<Options, CommandError> {
             }
             b"nomkstream" if adds => options.keeps_absent = true,
             _ if adds => {
-                options.id = Some((wanted(call.arg(index))?, index));
+                let version = call.server.config.version;
+                options.id = Some((wanted(call.arg(index), version)?, index));
                 break;
             }
             _ => return Err(SYNTAX),
@@ -151,10 +153,12 @@ fn keep(name: &[u8], text: &[u8]) -> Result<Keep, CommandError> {
     Ok(Keep::Newest(length))
 }
 
-fn wanted(text: &[u8]) -> Result<Wanted, CommandError> {
+fn wanted(text: &[u8], version: RedisVersion) -> Result<Wanted, CommandError> {
     match text.strip_suffix(b"-*") {
-        Some(ms) => parse_part(ms).map(Wanted::NextOf).ok_or(INVALID_STREAM_ID),
-        None => parse_id(text, 0).map(Wanted::Exactly),
+        Some(ms) if version >= RedisVersion::V7_0 => {
+            parse_part(ms).map(Wanted::NextOf).ok_or(INVALID_STREAM_ID)
+        }
+        _ => parse_id(text, 0).map(Wanted::Exactly),
     }
 }
 

@@ -52,6 +52,29 @@ pub(crate) fn general(value: f64, digits: usize) -> String {
     without_trailing_zeros(&format!("{value:.decimals$}")).to_owned()
 }
 
+/// Formats a double with the fewest digits that identify it, in the notation of `fpconv_dtoa`.
+pub(crate) fn shortest_text(value: f64) -> String {
+    if !value.is_finite() {
+        return double_text(value);
+    }
+    let sign = if value.is_sign_negative() { "-" } else { "" };
+    let scientific = format!("{:e}", value.abs());
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let digits = mantissa.replace('.', "");
+    let zeros = exponent + 1 - digits.len() as i32;
+    let is_plain = if zeros >= 0 {
+        exponent < digits.len() as i32 + 7
+    } else {
+        zeros > -7 || exponent.abs() < 4
+    };
+    if is_plain {
+        return format!("{value}");
+    }
+    let exponent_sign = if exponent < 0 { '-' } else { '+' };
+    format!("{sign}{mantissa}e{exponent_sign}{}", exponent.abs())
+}
+
 fn without_trailing_zeros(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }

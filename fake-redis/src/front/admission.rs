@@ -12,7 +12,7 @@ use crate::state::server::{Command, Server};
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Admission {
     Execute(&'static Command),
-    Queue(&'static Command),
+    Queue(Flags),
     Postpone,
 }
 
@@ -29,20 +29,21 @@ impl Server {
         args: Args<'_>,
     ) -> Result<Admission, CommandError> {
         let command = self.find_whole_command(args)?;
+        let flags = self.flags_of(command, args);
         let client = self.client(key);
         let (role, in_transaction) = (client.role(), client.transaction.is_open());
         if !role.must_be_obeyed() {
             self.check_client(client, command)?;
-            self.check_server(key, command)?;
+            self.check_server(key, command, flags)?;
         }
         if !matches!(role, Role::Replica | Role::Operator)
             && !role.must_be_obeyed()
-            && self.is_postponed(key, command)
+            && self.is_postponed(key, command, flags)
         {
             return Ok(Admission::Postpone);
         }
         if in_transaction && !is_transaction_control(command) {
-            return Ok(Admission::Queue(command));
+            return Ok(Admission::Queue(flags));
         }
         Ok(Admission::Execute(command))
     }
@@ -58,13 +59,13 @@ impl Server {
         Ok(())
     }
 
-    fn command_traits(&self, key: ClientKey, command: &Command) -> CommandTraits {
+    fn command_traits(&self, key: ClientKey, command: &Command, flags: Flags) -> CommandTraits {
         let queued = if command.name == "exec" {
             self.client(key).transaction.flags()
         } else {
             Flags::empty()
         };
-        let flags = command.flags | queued;
+        let flags = flags | queued;
         CommandTraits {
             writes: flags.intersects(Flags::WRITE),
             may_replicate: flags.intersects(Flags::WRITE | Flags::MAY_REPLICATE),
@@ -76,8 +77,9 @@ impl Server {
         &mut self,
         key: ClientKey,
         command: &'static Command,
+        flags: Flags,
     ) -> Result<(), CommandError> {
-        let command_traits = self.command_traits(key, command);
+        let command_traits = self.command_traits(key, command, flags);
         if self.config.maxmemory == 0 {
             self.turn.admit_with(false);
         } else if self.long_script.interrupted().is_none() {
@@ -97,35 +99,37 @@ impl Server {
         if client.is_only_listening() && !is_allowed_while_listening(command) {
             return Err(only_listening(command));
         }
-        self.check_state(command)?;
-        let touches_keys =
-            command_traits.may_replicate || command.flags.intersects(Flags::READONLY);
+        let missing = match command.name {
+            "exec" => !flags | client.transaction.missing_flags(),
+            _ => !flags,
+        };
+        self.check_state(missing)?;
+        let touches_keys = command_traits.may_replicate || flags.intersects(Flags::READONLY);
         if client.role() == Role::Replica && touches_keys {
             return Err(error::REPLICA_KEYSPACE);
         }
         Ok(())
     }
 
-    fn check_state(&self, command: &Command) -> Result<(), CommandError> {
-        if self.is_stale() && !command.flags.intersects(Flags::STALE) {
+    fn check_state(&self, missing: Flags) -> Result<(), CommandError> {
+        if self.is_stale() && missing.intersects(Flags::STALE) {
             return Err(error::MASTER_DOWN);
         }
-        if self.life.is_loading() && !command.flags.intersects(Flags::LOADING) {
+        if self.life.is_loading() && missing.intersects(Flags::LOADING) {
             return Err(error::LOADING);
         }
-        if self.long_script.interrupted().is_some() && !command.flags.intersects(Flags::ALLOW_BUSY)
-        {
+        if self.long_script.interrupted().is_some() && missing.intersects(Flags::ALLOW_BUSY) {
             return Err(error::BUSY);
         }
         Ok(())
     }
 
-    fn is_postponed(&self, key: ClientKey, command: &Command) -> bool {
+    fn is_postponed(&self, key: ClientKey, command: &Command, flags: Flags) -> bool {
         let scope = self.pause.scope();
         match scope.max(self.replication.is_failing_over().then_some(PauseScope::Writes)) {
             None => false,
             Some(PauseScope::All) => true,
-            Some(PauseScope::Writes) => self.command_traits(key, command).may_replicate,
+            Some(PauseScope::Writes) => self.command_traits(key, command, flags).may_replicate,
         }
     }
 }

@@ -88,8 +88,8 @@ impl Server {
                 self.client_mut(key).execute(&command.info);
                 self.execute(key, command, args, reply);
             }
-            Ok(Admission::Queue(command)) => {
-                self.client_mut(key).transaction.queue(command.flags, args);
+            Ok(Admission::Queue(flags)) => {
+                self.client_mut(key).transaction.queue(flags, args);
                 reply.status("QUEUED");
             }
             Ok(Admission::Postpone) => return false,

@@ -61,6 +61,7 @@ errors! {
     OUT_OF_MEMORY = "OOM command not allowed when used memory > 'maxmemory'.";
     WAITAOF_WITHOUT_FILE = "ERR WAITAOF cannot be used when numlocal is set but appendonly is \
      disabled.";
+    UNBLOCKED = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
     EXEC_ABORT = "EXECABORT Transaction discarded because of previous errors.";
     NOT_IN_TRANSACTION = "ERR Command not allowed inside a transaction";
     REPLICA_KEYSPACE = "ERR Replica can't interact with the keyspace";

@@ -147,9 +147,13 @@ impl Engine {
         shared::select(&self.shared);
         self.vm.set_instr_budget(None);
         if self.version != Some(version) {
-            let text = string(&mut self.vm, version.text().as_bytes());
-            let number = Value::Float(version.number() as f64);
-            self.vm.call_value(self.set_version, &[text, number])?;
+            let known = if version < RedisVersion::V7_0 {
+                [Value::Nil, Value::Nil]
+            } else {
+                let text = string(&mut self.vm, version.text().as_bytes());
+                [text, Value::Float(version.number() as f64)]
+            };
+            self.vm.call_value(self.set_version, &known)?;
             self.version = Some(version);
         }
         let (keys, arguments) = (self.list(keys), self.list(arguments));

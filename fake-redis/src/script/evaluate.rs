@@ -4,11 +4,13 @@ use super::random::ScriptRandom;
 use super::run::Run;
 use super::{convert, lend, random};
 use crate::config::RedisVersion;
+use crate::protocol::args::Args;
 use crate::protocol::error::{self, CommandError};
 use crate::protocol::reply::Reply;
 use crate::state::client_key::ClientKey;
+use crate::state::command_info::Flags;
 use crate::state::scripts::{Permissions, Script, Sha, sha_of};
-use crate::state::server::Call;
+use crate::state::server::{Call, Command, Server};
 use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
@@ -20,13 +22,31 @@ impl Run<'_> {
     }
 }
 
+impl Server {
+    /// Returns a command's flags, which for EVAL depend on the script (`evalGetCommandFlags`).
+    pub(crate) fn flags_of(&self, command: &Command, args: Args<'_>) -> Flags {
+        let version = self.config.version;
+        let flags = command.flags(version);
+        let declared = match command.name {
+            "eval" | "eval_ro" => {
+                read_header(args.get(1), version).ok().and_then(|(declared, _)| declared)
+            }
+            "evalsha" | "evalsha_ro" => {
+                self.scripts.get(args.get(1)).and_then(|(_, script)| script.declared)
+            }
+            _ => return flags,
+        };
+        declared.map_or(flags, |declared| declared.flags(flags))
+    }
+}
+
 impl Call<'_> {
     pub(crate) fn load_script(&mut self, text: &[u8]) -> Result<Sha, CommandError> {
         let sha = sha_of(text);
         if self.server.scripts.knows(&sha) {
             return Ok(sha);
         }
-        let (declared, body) = read_header(text)?;
+        let (declared, body) = read_header(text, self.server.config.version)?;
         engine::with(|engine| {
             let compiled = engine.compile(sha, || body).map(drop);
             Ok(compiled.map_err(|error| text_of(error.0).unwrap_or_default()))
@@ -48,8 +68,10 @@ impl Call<'_> {
         };
         let declared = script.declared;
         let mut permissions = declared.unwrap_or_default();
-        if declared.is_some() {
-            self.check_declared(permissions, read_only)?;
+        match declared {
+            Some(declared) => self.check_declared(declared, read_only)?,
+            None if self.server.is_stale() => return Err(error::MASTER_DOWN),
+            None => {}
         }
         permissions.read_only |= read_only;
         self.suppress_effect();
@@ -98,12 +120,14 @@ impl Call<'_> {
             ));
         }
         if self.server.is_stale() && !declared.allow_stale {
-            return Err(error::MASTER_DOWN);
+            return Err(CommandError::fixed(
+                "MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to 'no' and                  'allow-stale' flag is not set on the script.",
+            ));
         }
         if !declared.read_only {
             match self.server.check_write() {
                 Err(error) if error == error::READ_ONLY => {
-                    let text = "READONLY Can not run script with write flag on readonly replica.";
+                    let text = "READONLY Can not run script with write flag on readonly replica";
                     return Err(CommandError::fixed(text));
                 }
                 other => other?,
@@ -172,9 +196,15 @@ fn syntax_problem(text: &[u8]) -> CommandError {
     CommandError::text([b"ERR Error compiling script (new function): ", text].concat())
 }
 
-fn read_header(text: &[u8]) -> Result<(Option<Permissions>, &[u8]), CommandError> {
+fn read_header(
+    text: &[u8],
+    version: RedisVersion,
+) -> Result<(Option<Permissions>, &[u8]), CommandError> {
     if !text.starts_with(b"#!") {
         return Ok((None, text));
+    }
+    if version < RedisVersion::V7_0 {
+        return Err(syntax_problem(b"user_script:1: unexpected symbol near '#'"));
     }
     let end = text.iter().position(|byte| *byte == b'\n');
     let end = end.ok_or(CommandError::fixed("ERR Invalid script shebang"))?;

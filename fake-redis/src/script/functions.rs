@@ -113,7 +113,9 @@ fn collect_arguments(
         match vm.nat_arg(slot, count, index) {
             Value::Str(text) => run.arguments.push(text.as_bytes()),
             other => match as_number(other) {
-                Some(number) => argument_text(number, |text| run.arguments.push(text)),
+                Some(number) => argument_text(number, run.server.config.version, |text| {
+                    run.arguments.push(text)
+                }),
                 None => return Err(WRONG),
             },
         }
@@ -186,8 +188,12 @@ fn acl_check_cmd(call: &Arguments<'_>) -> Result<bool> {
         return raise(call, "ERR Please specify at least one argument for this redis lib call");
     }
     let name = text_of(call.value(1));
-    let is_command =
-        name.and_then(|name| lend::borrow(|run| run.server.commands.table().find(&name).is_some()));
+    let is_command = name.and_then(|name| {
+        lend::borrow(|run| {
+            let command = run.server.commands.table().find(&name);
+            command.is_some_and(|command| run.server.has(command))
+        })
+    });
     if is_command != Some(true) {
         return raise(call, "ERR Invalid command passed to redis.acl_check_cmd()");
     }

@@ -1,5 +1,6 @@
 use super::limits;
 pub(super) use super::values::as_number;
+use crate::config::RedisVersion;
 use crate::data::number;
 use luna_core::runtime::{Gc, LuaStr, Table, Value};
 use luna_core::vm::{LuaError, Vm};
@@ -287,11 +288,26 @@ fn number_text(number: f64) -> String {
     number::general(number, 14)
 }
 
-pub(super) fn argument_text(number: f64, take: impl FnOnce(&[u8])) {
+/// Writes a number as the argument of a command: as `%.17g` before 7.2, and as `fpconv_dtoa` does
+/// from then on. 7.2 has no special case for whole numbers, so 100000000 becomes `1e+8`.
+pub(super) fn argument_text(number: f64, version: RedisVersion, take: impl FnOnce(&[u8])) {
+    const WHOLE_MAX: u64 = 1 << 62;
     let whole = number as i64;
-    if (whole as f64).to_bits() == number.to_bits() && whole.unsigned_abs() < PLAIN_MAX {
+    let is_whole = whole as f64 == number;
+    let is_plain = match version {
+        RedisVersion::V6_2 | RedisVersion::V7_0 => {
+            is_whole
+                && (whole != 0 || number.is_sign_positive())
+                && whole.unsigned_abs() < PLAIN_MAX
+        }
+        RedisVersion::V7_2 => false,
+        RedisVersion::V8_4 => is_whole && whole.unsigned_abs() <= WHOLE_MAX,
+    };
+    if is_plain {
         take(itoa::Buffer::new().format(whole).as_bytes());
-    } else {
+    } else if version < RedisVersion::V7_2 {
         take(number::double_text(number).as_bytes());
+    } else {
+        take(number::shortest_text(number).as_bytes());
     }
 }

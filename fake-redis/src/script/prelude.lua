@@ -71,7 +71,6 @@ local redis = {
   log = native.log,
   setresp = native.setresp,
   set_repl = native.set_repl,
-  acl_check_cmd = native.acl_check_cmd,
 }
 
 local function wrong_arguments()
@@ -205,8 +204,10 @@ local function run(script, keys, arguments)
   return xpcall(script, handle_problem)
 end
 
+-- Before 7.0, the redis library has no version and no acl_check_cmd.
 local function set_version(text, number)
   redis.REDIS_VERSION, redis.REDIS_VERSION_NUM = text, number
+  redis.acl_check_cmd = text and native.acl_check_cmd
 end
 
 -- From here on chunks are loaded into the world of scripts.

@@ -87,18 +87,16 @@ impl<'a> Run<'a> {
             CommandError::fixed("ERR Wrong number of args calling Redis command from script");
         let count = self.arguments.as_args().len();
         let command = self.server.find_command(self.arguments.as_args()).ok_or(UNKNOWN)?;
-        if command.accepts(count) { Ok(command) } else { Err(WRONG_ARITY) }
+        let version = self.server.config.version;
+        if command.accepts(count, version) { Ok(command) } else { Err(WRONG_ARITY) }
     }
 
     fn check(&self, command: &Command) -> Result<(), CommandError> {
-        if command.flags.intersects(Flags::NOSCRIPT) {
+        if command.flags(self.server.config.version).intersects(Flags::NOSCRIPT) {
             return Err(CommandError::fixed("ERR This Redis command is not allowed from script"));
         }
         let must_be_obeyed = self.server.client(self.caller).role().must_be_obeyed();
-        if self.server.is_stale()
-            && !command.flags.intersects(Flags::STALE)
-            && !self.permissions.allow_stale
-        {
+        if self.server.is_stale() && !command.flags.intersects(Flags::STALE) {
             return Err(CommandError::fixed("ERR Can not execute the command on a stale replica"));
         }
         if self.permissions.read_only

@@ -183,7 +183,7 @@ fn a_new_server_on_the_same_thread_knows_no_scripts_and_draws_the_same_numbers()
     assert_eq!(eval(&mut second, draw), "*3|:40|:85|:353337");
     let mut old = Bench::with(NodeConfig { version: RedisVersion::V6_2, ..NodeConfig::default() });
     assert_eq!(eval(&mut old, draw), eval(&mut old, draw), "before 7.0 each script begins anew");
-    assert_eq!(eval(&mut old, "return redis.REDIS_VERSION"), "$6|6.2.14");
+    assert_eq!(eval(&mut old, "return redis.REDIS_VERSION"), "$-1");
     assert_eq!(eval(&mut second, "return redis.REDIS_VERSION"), "$6|7.0.15");
 }
 

@@ -51,12 +51,33 @@ pub(crate) struct CommandInfo {
     pub(crate) flags: Flags,
     pub(crate) keys: Keys,
     pub(crate) since: RedisVersion,
+    pub(crate) earlier: Option<Earlier>,
+}
+
+/// A command's arity and flags in versions before `until`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Earlier {
+    pub(crate) until: RedisVersion,
+    pub(crate) arity: i32,
+    pub(crate) flags: Flags,
 }
 
 impl CommandInfo {
-    pub(crate) fn accepts(&self, arguments: usize) -> bool {
+    fn earlier(&self, version: RedisVersion) -> Option<Earlier> {
+        self.earlier.filter(|earlier| version < earlier.until)
+    }
+
+    pub(crate) fn arity(&self, version: RedisVersion) -> i32 {
+        self.earlier(version).map_or(self.arity, |earlier| earlier.arity)
+    }
+
+    pub(crate) fn flags(&self, version: RedisVersion) -> Flags {
+        self.earlier(version).map_or(self.flags, |earlier| earlier.flags)
+    }
+
+    pub(crate) fn accepts(&self, arguments: usize, version: RedisVersion) -> bool {
         let arguments = arguments as i64;
-        let arity = i64::from(self.arity);
+        let arity = i64::from(self.arity(version));
         if arity < 0 { arguments >= -arity } else { arguments == arity }
     }
 }

@@ -1,3 +1,4 @@
+use crate::state::command_info::Flags;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use sha1::{Digest, Sha1};
@@ -12,6 +13,18 @@ pub(crate) struct Permissions {
     pub(crate) read_only: bool,
     pub(crate) allow_oom: bool,
     pub(crate) allow_stale: bool,
+}
+
+impl Permissions {
+    /// Replaces the flags of EVAL by those that a script declares (`scriptFlagsToCmdFlags`).
+    pub(crate) fn flags(self, command: Flags) -> Flags {
+        let mut flags =
+            command - (Flags::STALE | Flags::DENYOOM | Flags::WRITE | Flags::MAY_REPLICATE);
+        flags.set(Flags::DENYOOM, !self.allow_oom && !self.read_only);
+        flags.set(Flags::WRITE, !self.read_only);
+        flags.set(Flags::STALE, self.allow_stale);
+        flags
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -62,3 +62,26 @@ fn who_waits_is_disconnected_when_the_server_becomes_a_replica() {
     assert!(said.starts_with("-UNBLOCKED force unblock"), "{said}");
     assert_eq!(bench.closed, [fencepost_machine::ConnectionId(1)]);
 }
+
+#[test]
+fn another_client_ends_a_wait_for_replicas() {
+    let mut bench = Bench::new();
+    let id = bench.type_at(1, "CLIENT ID").trim_start_matches(':').to_owned();
+    for (how, said) in
+        [("ERROR", "-UNBLOCKED client unblocked via CLIENT UNBLOCK"), ("TIMEOUT", ":0")]
+    {
+        let unblock = format!("CLIENT UNBLOCK {id} {how}");
+        check_on(&mut bench, &[("1>WAIT 1 0", ""), (&unblock, ":1"), (&unblock, ":0")]);
+        assert_eq!(bench.replies(1), said);
+    }
+}
+
+#[test]
+fn a_move_that_times_out_replies_with_a_null_array_but_not_in_exec() {
+    let mut bench = Bench::new();
+    for line in ["BLMOVE a b LEFT LEFT 0.05", "BRPOPLPUSH a b 0.05"] {
+        check_on(&mut bench, &[(line, ""), ("+50", "")]);
+        assert_eq!(bench.replies(0), "*-1", "{line}");
+        check_on(&mut bench, &[("MULTI", "+OK"), (line, "+QUEUED"), ("EXEC", "*1|$-1")]);
+    }
+}

@@ -1,8 +1,10 @@
 use crate::config::NodeConfig;
 use crate::state::busy::Busy;
 use crate::state::client_key::ClientKey;
-use crate::testing::{Bench, check_on};
+use crate::testing::{Bench, check_on, readable};
 use bytes::Bytes;
+
+const NO_SCRIPT: &str = "-NOSCRIPT No matching script. Please use EVAL.";
 
 #[test]
 fn a_replica_refuses_writes_and_answers_reads() {
@@ -27,6 +29,8 @@ fn a_replica_refuses_writes_and_answers_reads() {
             ("EXEC", "-EXECABORT Transaction discarded because of previous errors."),
         ],
     );
+    let script: &[&[u8]] = &[b"EVAL", b"#!lua\nreturn 1", b"0"];
+    assert_eq!(readable(&bench.words(0, script)), refused);
 }
 
 #[test]
@@ -39,6 +43,53 @@ fn a_stale_replica_may_be_told_not_to_answer() {
     });
     let down = "-MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
     check_on(&mut bench, &[("GET k", down), ("PING", down), ("SELECT 1", "+OK")]);
+    check_on(
+        &mut bench,
+        &[
+            ("EVAL \"return 1\" 0", down),
+            ("EVAL \"return redis.call('PUBLISH', 'c', 'x')\" 0", down),
+            ("EVAL \"return redis.call('GET', 'k')\" 0", down),
+            ("EVALSHA 0000000000000000000000000000000000000000 0", NO_SCRIPT),
+            ("SCRIPT LOAD \"return 1\"", "$40|e0e1f9fabfc9d4800c877a703b823ac0578ff8db"),
+            ("EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0", down),
+            ("SCRIPT EXISTS e0e1f9fabfc9d4800c877a703b823ac0578ff8db", down),
+            ("SCRIPT FLUSH", down),
+            ("MULTI", "+OK"),
+            ("EVAL \"return 1\" 0", "+QUEUED"),
+            ("EXEC", &format!("*1|{down}")),
+        ],
+    );
+    let mut eval = |script: &[u8]| readable(&bench.words(0, &[b"EVAL", script, b"0"]));
+    assert_eq!(eval(b"#!lua flags=no-writes\nreturn 1"), down);
+    assert_eq!(eval(b"#!lua flags=no-writes,allow-stale\nreturn 1"), ":1");
+    assert_eq!(
+        eval(b"#!lua flags=allow-stale\nreturn 1"),
+        "-READONLY You can't write against a read only replica."
+    );
+    let read = eval(b"#!lua flags=no-writes,allow-stale\nreturn redis.call('GET', 'k')");
+    assert!(read.starts_with("-ERR Can not execute the command on a stale replica script: "));
+}
+
+#[test]
+fn a_transaction_fails_if_its_replica_becomes_stale() {
+    let replica_of = Some((String::from("p"), 1));
+    let mut bench = Bench::with(NodeConfig { replica_of, ..NodeConfig::default() });
+    check_on(
+        &mut bench,
+        &[
+            ("MULTI", "+OK"),
+            ("GET k", "+QUEUED"),
+            ("1>CONFIG SET replica-serve-stale-data no", "+OK"),
+            (
+                "EXEC",
+                "-EXECABORT Transaction discarded because of: MASTERDOWN Link with MASTER is down \
+                 and replica-serve-stale-data is set to 'no'.",
+            ),
+            ("MULTI", "+OK"),
+            ("SELECT 1", "+QUEUED"),
+            ("EXEC", "*1|+OK"),
+        ],
+    );
 }
 
 #[test]

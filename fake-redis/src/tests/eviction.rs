@@ -79,8 +79,7 @@ fn memory_that_was_taken_is_given_back() {
 fn memory_without_a_bound_is_never_full() {
     let mut bench = Bench::new();
     bench.run("CONFIG SET maxmemory 1");
-    let refused = "-OOM allow-oom flag is not set on the script, can not run it when used memory \
-     > 'maxmemory'";
+    let refused = "-OOM command not allowed when used memory > 'maxmemory'.";
     let script: &[&[u8]] = &[b"EVAL", b"#!lua\nreturn 1", b"0"];
     assert_eq!(crate::testing::readable(&bench.words(0, script)), refused);
     bench.run("CONFIG SET maxmemory 0");

@@ -1,8 +1,139 @@
 use crate::config::{NodeConfig, RedisVersion};
-use crate::testing::{Bench, START_MS, check_on};
+use crate::testing::{Bench, START_MS, check_on, readable};
 
 fn at_version(version: RedisVersion) -> Bench {
     Bench::with(NodeConfig { version, ..NodeConfig::default() })
+}
+
+/// The replies of Redis 6.2.14.
+#[test]
+fn before_7_0_its_features_are_missing() {
+    let unknown = |name: &str| format!("-ERR unknown command `{name}`, with args beginning with: ");
+    let unknown_form = |container: &str, name: &str| {
+        format!(
+            "-ERR Unknown subcommand or wrong number of arguments for '{name}'. Try {container} \
+             HELP."
+        )
+    };
+    let mut bench = at_version(RedisVersion::V6_2);
+    for line in [
+        "EXPIRETIME k", "PEXPIRETIME k", "EVAL_RO \"return 1\" 0", "EVALSHA_RO x 0",
+        "SPUBLISH c x", "SSUBSCRIBE c", "SUNSUBSCRIBE", "FUNCTION LIST",
+    ] {
+        let name = line.split(' ').next().unwrap();
+        let said = bench.run(line);
+        assert!(said.starts_with(&unknown(name)), "{line}: {said}");
+        assert_eq!(bench.run(&format!("COMMAND INFO {name}")), "*1|$-1");
+    }
+    for line in [
+        "PUBSUB SHARDCHANNELS", "PUBSUB SHARDNUMSUB c", "CLIENT NO-EVICT on", "COMMAND DOCS",
+        "CLIENT NOSUCH", "CLIENT ID x", "PUBSUB CHANNELS a b",
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        assert_eq!(bench.run(line), unknown_form(words[0], words[1]));
+    }
+    check_on(
+        &mut bench,
+        &[
+            ("SET k v NX GET", "-ERR syntax error"),
+            ("SET k v GET NX", "-ERR syntax error"),
+            ("SET k v XX GET", "$-1"),
+            ("XADD x 5-* f v", "-ERR Invalid stream ID specified as stream command argument"),
+            ("MULTI", "+OK"),
+            ("PEXPIRE z 1 XX", "-ERR wrong number of arguments for 'pexpire' command"),
+            ("EXEC", "-EXECABORT Transaction discarded because of previous errors."),
+            (
+                "EVAL \"return {redis.REDIS_VERSION, redis.REDIS_VERSION_NUM, \
+                 redis.acl_check_cmd}\" 0",
+                "*0",
+            ),
+            (
+                "COMMAND INFO expire script script|load",
+                "*3|*7|$6|expire|:3|*2|+write|+fast|:1|:1|:1|*0|*7|$6|script|:-2|*0|:0|:0|:0|*0|$-1",
+            ),
+        ],
+    );
+    let script: &[&[u8]] = &[b"EVAL", b"#!lua\nreturn 1", b"0"];
+    assert_eq!(
+        readable(&bench.words(0, script)),
+        "-ERR Error compiling script (new function): user_script:1: unexpected symbol near '#'"
+    );
+    let told = bench.run("COMMAND");
+    assert!(told.contains("$3|get|") && !told.contains("$8|spublish|"));
+}
+
+#[test]
+fn before_7_2_hello_omits_the_protocol_in_its_advice() {
+    for (version, advice) in [(RedisVersion::V7_0, ""), (RedisVersion::V7_2, "<proto> ")] {
+        let requirepass = Some(bytes::Bytes::from_static(b"secret"));
+        let mut bench = Bench::with(NodeConfig { version, requirepass, ..NodeConfig::default() });
+        let said = bench.run("HELLO 3");
+        assert!(
+            said.contains(&format!("otherwise the HELLO {advice}AUTH <user> <pass>")),
+            "{said}"
+        );
+    }
+}
+
+/// Redis 7.2.4 writes the numbers of scripts with `fpconv_dtoa`; later releases treat whole numbers
+/// separately (redis/redis#13115).
+#[test]
+fn from_7_2_on_scripts_pass_the_shortest_text_of_a_number() {
+    let numbers = [
+        ("1.1", ["1.1000000000000001", "1.1", "1.1"]),
+        ("1/3", ["0.33333333333333331", "0.3333333333333333", "0.3333333333333333"]),
+        ("0.00001", ["1.0000000000000001e-05", "0.00001", "0.00001"]),
+        ("1e-7", ["9.9999999999999995e-08", "1e-7", "1e-7"]),
+        ("-1.5e-7", ["-1.4999999999999999e-07", "-1.5e-7", "-1.5e-7"]),
+        ("5e-324", ["4.9406564584124654e-324", "5e-324", "5e-324"]),
+        ("30000", ["30000", "30000", "30000"]),
+        ("100000000", ["100000000", "1e+8", "100000000"]),
+        ("1e17", ["1e+17", "1e+17", "100000000000000000"]),
+        ("2^62", ["4.6116860184273879e+18", "4611686018427388000", "4611686018427387904"]),
+        ("-2^63", ["-9.2233720368547758e+18", "-9223372036854776000", "-9223372036854776000"]),
+        ("9e18", ["9e+18", "9e+18", "9e+18"]),
+        ("1/0", ["inf", "inf", "inf"]),
+        ("-0.0", ["-0", "-0", "0"]),
+    ];
+    let versions = [RedisVersion::V7_0, RedisVersion::V7_2, RedisVersion::V8_4];
+    for (index, version) in versions.into_iter().enumerate() {
+        let mut bench = at_version(version);
+        for (number, texts) in numbers {
+            let said = bench.run(&format!("EVAL \"return redis.call('ECHO', {number})\" 0"));
+            assert_eq!(said, format!("${}|{}", texts[index].len(), texts[index]), "{number}");
+        }
+    }
+}
+
+/// 7.2 allows blocking commands in scripts (redis/redis#11568), and a later release WAITAOF
+/// (redis/redis#12977).
+#[test]
+fn from_7_2_on_scripts_may_call_blocking_commands_that_do_not_block() {
+    let versions = [RedisVersion::V7_0, RedisVersion::V7_2, RedisVersion::V8_4];
+    for (command, since) in [
+        ("'BLPOP', 'l', 0", 1),
+        ("'BRPOP', 'l', 0", 1),
+        ("'BRPOPLPUSH', 'l', 'm', 0", 1),
+        ("'BLMOVE', 'l', 'm', 'LEFT', 'LEFT', 0", 1),
+        ("'BZPOPMIN', 'l', 0", 1),
+        ("'BZPOPMAX', 'l', 0", 1),
+        ("'BLMPOP', 0, 1, 'l', 'LEFT'", 0),
+        ("'BZMPOP', 0, 1, 'l', 'MIN'", 0),
+        ("'WAIT', 1, 0", 1),
+        ("'WAITAOF', 0, 1, 0", 2),
+    ] {
+        for (index, version) in versions.into_iter().enumerate() {
+            let script = format!("EVAL \"return redis.pcall({command})\" 0");
+            let said = at_version(version).run(&script);
+            let wanted = match command {
+                _ if index < since => "-ERR",
+                "'WAIT', 1, 0" => ":0",
+                "'WAITAOF', 0, 1, 0" => "*2|:0|:0",
+                _ => "$-1",
+            };
+            assert!(said.starts_with(wanted), "{version:?} {command}: {said}");
+        }
+    }
 }
 
 /// Redis 6.2 sends a relative time to replicas as relative, and an absolute time as absolute.

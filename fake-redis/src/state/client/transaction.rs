@@ -6,6 +6,8 @@ pub(crate) struct Transaction {
     is_open: bool,
     queue: Vec<ArgumentVector>,
     flags: Flags,
+    /// Flags that at least one queued command lacks (`cmd_inv_flags`).
+    missing_flags: Flags,
     is_invalid: bool,
     has_failed_watch: bool,
 }
@@ -30,6 +32,7 @@ impl Transaction {
     pub(crate) fn queue(&mut self, flags: Flags, args: Args<'_>) {
         if !self.is_invalid && !self.has_failed_watch {
             self.flags |= flags;
+            self.missing_flags |= !flags;
             self.queue.push(ArgumentVector::of(args.iter()));
         }
     }
@@ -40,6 +43,10 @@ impl Transaction {
 
     pub(crate) fn flags(&self) -> Flags {
         self.flags
+    }
+
+    pub(crate) fn missing_flags(&self) -> Flags {
+        self.missing_flags
     }
 
     pub(crate) fn mark_invalid(&mut self) {

@@ -1,7 +1,7 @@
 use super::Call;
 use crate::config::RedisVersion;
 use crate::protocol::error::CommandResult;
-use crate::state::command_info::{CommandInfo, Flags, Keys};
+use crate::state::command_info::{CommandInfo, Earlier, Flags, Keys};
 use std::fmt;
 use std::ops::Deref;
 
@@ -42,7 +42,8 @@ impl Command {
         run: Run,
     ) -> Command {
         let since = RedisVersion::V6_2;
-        let info = CommandInfo { name, full_name: name, arity, flags, keys, since };
+        let earlier = None;
+        let info = CommandInfo { name, full_name: name, arity, flags, keys, since, earlier };
         Command { info, run, subcommands: &[] }
     }
 
@@ -55,7 +56,7 @@ impl Command {
         let name = name_after_bar(full_name);
         let (keys, since) = (Keys::NONE, RedisVersion::V6_2);
         Command {
-            info: CommandInfo { name, full_name, arity, flags, keys, since },
+            info: CommandInfo { name, full_name, arity, flags, keys, since, earlier: None },
             run,
             subcommands: &[],
         }
@@ -74,6 +75,17 @@ impl Command {
     pub(crate) const fn since(mut self, version: RedisVersion) -> Command {
         self.info.since = version;
         self
+    }
+
+    pub(crate) const fn before(mut self, until: RedisVersion, arity: i32, flags: Flags) -> Command {
+        self.info.earlier = Some(Earlier { until, arity, flags });
+        self
+    }
+
+    /// Forbids the command in scripts before a version.
+    pub(crate) const fn in_scripts_since(self, version: RedisVersion) -> Command {
+        let (arity, flags) = (self.info.arity, self.info.flags.union(Flags::NOSCRIPT));
+        self.before(version, arity, flags)
     }
 
     pub(crate) const fn with_keys(mut self, keys: Keys) -> Command {
