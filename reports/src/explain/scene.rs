@@ -1,6 +1,6 @@
 use super::evidence::{
-    COARSE, EarlyExpiry, LateRelease, Lease, ROUNDING, early_loss, flight, is_of_members,
-    last_lease, lost_at, overwritten_until, release, renewed_over,
+    COARSE, EarlyExpiry, LateRelease, Lease, ROUNDING, begins_with_unix_time, early_loss, flight,
+    is_of_members, last_lease, lost_at, overwritten_until, release, renewed_over,
 };
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, Moment, Timeline, creator};
@@ -276,7 +276,10 @@ impl<'t, 'h> Scene<'t, 'h> {
         let history = self.timeline.history;
         let server = history.events[at.index].node;
         let is_of_process = self.wrong_clock(kind).is_some_and(|fault| !fault.names(server));
-        let is_compared = is_of_process && history.header.kept_as.is_none();
+        let mut replaced = self.timeline.keys.iter();
+        let is_compared = is_of_process
+            && replaced
+                .any(|key| key.to == Some((at, KeyEnd::Replaced)) && begins_with_unix_time(key));
         self.timeline.replacer(at).filter(|_| is_compared)
     }
 

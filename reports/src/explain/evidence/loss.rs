@@ -1,4 +1,5 @@
 use super::lease::{COARSE, GRANULARITY, is_given_short, last_lease};
+use super::value_time::begins_with_unix_time;
 use super::{release, takeover};
 use crate::judge::timeline::{
     Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Outcome, Section, Timeline, is_one_owner,
@@ -292,10 +293,12 @@ impl<'t, 'h> Loss<'t, 'h> {
             Some(Keeping::RowByServer) if is_replaced => {
                 vec![Clocks { hosts: vec![span.node], since: self.reckoned_from(span) }]
             }
-            // Without a lease at the server, only the processes compare times.
+            // Only the processes compare a time in the value, unless the server also ends a lease.
+            None if is_replaced && span.runs_out.is_none() && begins_with_unix_time(span) => {
+                vec![self.clocks_of_processes(span, at)]
+            }
             None if is_replaced => {
-                let servers = span.runs_out.map(|_| self.clocks_of_servers(span));
-                servers.into_iter().chain([self.clocks_of_processes(span, at)]).collect()
+                vec![self.clocks_of_servers(span), self.clocks_of_processes(span, at)]
             }
             _ => vec![self.clocks_of_servers(span)],
         };

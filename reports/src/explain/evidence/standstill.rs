@@ -175,7 +175,7 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     let has_sessions = timeline.history.header.lives_with_session;
     let standing = match has_sessions {
         true => session::first_node(timeline, span),
-        false => blocking_value(timeline, span).cloned(),
+        false => remaining_values(timeline, span).find(|span| span.by.is_some()).cloned(),
     };
     match standing.as_ref() {
         _ if votes_are_split(timeline, span) => {
@@ -214,19 +214,6 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
             .or_else(|| clocks_differ(timeline, finding).then_some(Standstill::ClocksDiffer))
             .or_else(|| of_impatient(timeline, finding)),
     }
-}
-
-/// Returns a value that remains at the servers. With several masters, returns `None` unless the
-/// values leave less than a quorum of the masters free.
-fn blocking_value<'t, 'h>(timeline: &'t Timeline<'h>, period: Period) -> Option<&'t KeySpan<'h>> {
-    let header = &timeline.history.header;
-    let quorum = usize::from(header.quorum.max(1));
-    let servers = header.availability.map_or(2 * quorum - 1, |rule| usize::from(rule.servers));
-    let values: Vec<&KeySpan<'_>> =
-        remaining_values(timeline, period).filter(|span| span.by.is_some()).collect();
-    let taken: BTreeSet<Node> = values.iter().map(|span| span.node).collect();
-    let is_blocked = quorum == 1 || servers < taken.len() + quorum;
-    values.first().copied().filter(|_| is_blocked)
 }
 
 fn of_unknown(timeline: &Timeline<'_>, first: &KeySpan<'_>) -> Standstill {

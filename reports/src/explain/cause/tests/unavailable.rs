@@ -165,30 +165,3 @@ fn a_free_lock_that_processes_outside_their_sections_renew_is_an_orphan_renewal(
     assert_eq!(story(&[8, 15, 22, 29, 36, 43, 50]), Cause::OrphanRenewal);
     assert_ne!(story(&[]), Cause::OrphanRenewal);
 }
-
-#[test]
-fn votes_that_processes_split_without_any_fault_are_no_lost_reply() {
-    // Each process gives a vote back, and then retries with new values while one vote remains.
-    let story = |is_lost: bool| {
-        let mut story = Story::with_quorum(3).ttl(100).available_within(10, 3, 5);
-        story = (1..=3).fold(story, |story, client| story.acquires(1, client));
-        for client in 1..=3 {
-            let value = format!("first-{client}");
-            story = story.grants_at(2, client, client, &value);
-            story = story.removed_at(3, client, &value, client);
-        }
-        if is_lost {
-            story = story.fault_began(4, 1, "lost-reply", &[REDIS, CLIENT]);
-        }
-        for client in 1..=3 {
-            story = story.grants_at(4, client, client, &format!("second-{client}"));
-        }
-        for (ms, client, redis) in [(6, 1, 4), (6, 2, 5), (8, 3, 4)] {
-            story = story.grants_at(ms, client, redis, "third");
-            story = story.removed_at(ms + 1, redis, "third", client);
-        }
-        story.fault_began(60, 7, "crash", &[REDIS]).redis_crashes(60, 1)
-    };
-    assert_eq!(cause(Kind::Unavailable, story(false)), Cause::Interleaving);
-    assert_eq!(cause(Kind::Unavailable, story(true)), Cause::LostReply);
-}

@@ -44,7 +44,7 @@ pub(super) fn of_owner(
         Outcome::Unknown | Outcome::Refused => {
             let until = owner.completed.map_or(until, |to| to.time);
             let meanwhile = Period { from: owner.invoked.time, until };
-            unaware(timeline, owner.process, span.node, meanwhile)
+            Some(unaware(timeline, owner.process, span.node, meanwhile))
         }
         Outcome::Granted if is_unknown_to_owner(owner, span) => {
             let meanwhile = Period { from: owner.invoked.time, until: span.from.time };
@@ -62,23 +62,15 @@ pub(super) fn unaware(
     process: Node,
     server: Node,
     meanwhile: Period,
-) -> Option<Standstill> {
+) -> Standstill {
     let at = |servers: &[Node]| untrue_answer::obstacle(timeline, process, servers, meanwhile);
     let elsewhere = || {
         let named = timeline.faults.iter().flat_map(|fault| fault.nodes).copied();
         let servers: Vec<Node> = named.filter(|node| node.is_server()).collect();
         at(&servers).filter(|_| timeline.history.header.quorum > 1)
     };
-    let crash = || stopped(timeline, server, meanwhile).then_some(Obstacle::Loss);
-    at(&[server]).or_else(elsewhere).or_else(crash).map(Standstill::OwnerUnaware)
-}
-
-/// Returns whether the server stopped then, with or without a fault.
-fn stopped(timeline: &Timeline<'_>, server: Node, Period { from, until }: Period) -> bool {
-    timeline.history.events.iter().any(|event| {
-        let is_then = from <= event.time_us && event.time_us <= until;
-        event.node == server && matches!(event.what, What::Crashed) && is_then
-    })
+    let obstacle = at(&[server]).or_else(elsewhere);
+    Standstill::OwnerUnaware(obstacle.unwrap_or(Obstacle::Loss))
 }
 
 fn is_unknown_to_owner(owner: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {

@@ -35,7 +35,7 @@ pub(super) fn of_standing_votes(timeline: &Timeline<'_>, span: Period) -> Option
     let reason = |vote: &&KeySpan<'_>| match was_given_up(timeline, vote, span.until) {
         true => {
             let meanwhile = Period { from: vote.from.time, until: span.until };
-            unaware(timeline, vote.by?, vote.node, meanwhile)
+            Some(unaware(timeline, vote.by?, vote.node, meanwhile))
         }
         false => of_owner(timeline, vote, span.until),
     };
