@@ -307,3 +307,14 @@ fn a_write_that_its_process_sent_after_its_release_was_not_delayed() {
     let said = "client-1 released its lock at 4ms and sent the write only at 7ms.";
     assert!(judgement.violations.iter().any(|one| one.summary.ends_with(said)));
 }
+
+#[test]
+fn a_sale_too_many_names_the_process_of_the_late_write() {
+    let story = Story::of_workload("seckill").takes(1, 1, "a").reads(2, 1, 1).releases(4, 1);
+    let story = story.removed(4, "a", 1).takes(5, 2, "b").reads(6, 2, 1);
+    let judgement = judge(&story.late_write(7, 1, 3, 1, 0).writes(8, 2, 1, 0).build());
+    let mut violations = judgement.violations.iter();
+    let oversold = violations.find(|one| one.kind == Kind::Oversold).expect("a sale too many");
+    let said = "client-1's write was still in transit to the storage when";
+    assert!(oversold.summary.contains(said), "{}", oversold.summary);
+}
