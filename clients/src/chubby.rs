@@ -65,6 +65,10 @@ pub const CHECKED: Definition = Definition {
     ..DEFINITION
 };
 
+pub fn requests_lock_delay(lock: &Definition) -> bool {
+    [DEFINITION.name, SEQUENCER.name].contains(&lock.name)
+}
+
 #[derive(Clone, Copy)]
 struct Traits {
     has_delay: bool,

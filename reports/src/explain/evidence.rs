@@ -188,7 +188,11 @@ impl<'t, 'h> Case<'t, 'h> {
             .is_some_and(|(by, at)| takeover::is_stale_takeover(self.timeline, *by, at))
     }
 
-    pub(super) fn lives_with_session(&self) -> bool {
-        self.timeline.history.header.lives_with_session
+    pub(super) fn left_lock_delay(&self) -> bool {
+        given_up::left_lock_delay(self.timeline, Period::of_finding(self.finding))
+    }
+
+    pub(super) fn has_queue(&self) -> bool {
+        self.timeline.history.header.has_queue()
     }
 }

@@ -115,10 +115,11 @@ impl Story<'_, '_> {
             let believing = holder
                 .valid_for
                 .map_or(String::new(), |valid| format!(", with a validity of {valid}"));
+            let beside = self.beside(clash.later, heard);
             self.add(
                 Weight::Core,
                 heard.index,
-                format!("{} enters its critical section{believing}.", holder.process),
+                format!("{} enters its critical section{beside}{believing}.", holder.process),
             );
         }
         if let Some(heard) = holder.completed.filter(|heard| self.is_nested(*heard)) {
@@ -335,25 +336,25 @@ impl Story<'_, '_> {
 
     fn enters(&mut self, clash: Clash) {
         let timeline = self.timeline;
-        let (holder, taker) =
-            (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
+        let taker = &timeline.acquisitions[clash.later];
         let Some(heard) = taker.completed else { return };
         if self.is_nested(heard) {
             self.add_event(Weight::Core, heard.index);
             return;
         }
-        let inside =
-            timeline.section_of(clash.earlier).is_some_and(|section| section.covers(heard));
-        let beside = if inside {
-            format!(" while {} is still in its own", holder.process)
-        } else {
-            String::new()
-        };
+        let beside = self.beside(clash.earlier, heard);
         self.add(
             Weight::Core,
             heard.index,
             format!("{} enters its critical section{beside}.", taker.process),
         );
+    }
+
+    fn beside(&self, other: usize, entered: Moment) -> String {
+        let section = self.timeline.section_of(other).filter(|section| section.covers(entered));
+        section.map_or(String::new(), |section| {
+            format!(" while {} is still in its own", section.process)
+        })
     }
 
     fn leaves(&mut self, clash: Clash) {

@@ -303,15 +303,18 @@ impl<'h> Timeline<'h> {
         self.keys.iter().find(|span| span.from == at)?.by
     }
 
-    /// Returns the end of the value or, if earlier, of its lease. If a command removed the value,
-    /// or the server's clock was wrong, the lease does not count.
+    /// Returns the end of the value or, if earlier, of its lease. The lease does not count if the
+    /// server's clock was wrong, or if a command removed a key that the server would have removed at
+    /// the end of the lease.
     pub(crate) fn existed_until(&self, span: &KeySpan<'_>) -> SimTime {
         let told = span.to.map_or(self.end, |(to, _)| to.time);
         let over = match span.to {
             Some((_, KeyEnd::Changed { change: Change::Expired, .. })) => {
                 span.runs_out.or_else(|| self.after_ttl(span))
             }
-            Some((_, KeyEnd::Changed { by: Some(_), .. })) => None,
+            Some((_, KeyEnd::Changed { by: Some(_), .. })) if !self.history.header.has_rows() => {
+                None
+            }
             _ => span.runs_out,
         };
         let set = span.set.last().map_or(span.from, |set| *set).time;

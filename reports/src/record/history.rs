@@ -115,6 +115,10 @@ pub struct Header {
     /// long as a session, and for programs, whose renewals appear only as events.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub renews: bool,
+    /// Lock-delay in microseconds: after a session has ended, its lock stays taken for this time.
+    /// Absent for locks without a lock-delay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lock_delay_us: Option<Micros>,
 }
 
 /// Period of virtual time in which every sync of a server's disk failed.
@@ -156,6 +160,16 @@ impl Header {
     pub(crate) fn has_queue(&self) -> bool {
         let has_none = matches!(self.kept_as, Some(Keeping::Session | Keeping::Membership));
         self.lives_with_session && !has_none
+    }
+
+    /// Returns whether the servers commit each change of the lock to a majority before they answer.
+    pub(crate) fn commits(&self) -> bool {
+        self.lives_with_session && !self.has_members()
+    }
+
+    /// Returns whether a lock is a row, which remains after its lease has ended.
+    pub(crate) fn has_rows(&self) -> bool {
+        matches!(self.kept_as, Some(Keeping::RowByClients | Keeping::RowByServer))
     }
 
     pub(crate) fn has_members(&self) -> bool {

@@ -48,6 +48,7 @@ impl Story {
             sync_fails: None,
             locks_unseen: false,
             renews: false,
+            lock_delay_us: None,
         };
         let (open, held, held_before) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Story { header, events: Vec::new(), ended: None, operations: 0, open, held, held_before }
@@ -78,6 +79,13 @@ impl Story {
         story.header.kept_as = Some(Keeping::Lease);
         story.header.client = "etcd-mutex-unchecked".to_owned();
         story
+    }
+
+    pub(crate) fn with_lock_delay(mut self, ms: u64) -> Story {
+        self.header.lock_delay_us = Some(Micros::from_millis(ms));
+        self.header.kept_as = Some(Keeping::Session);
+        self.header.client = "chubby".to_owned();
+        self
     }
 
     pub(crate) fn renewing(mut self) -> Story {

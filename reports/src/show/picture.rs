@@ -122,6 +122,7 @@ fn history_of(run: &RunReport) -> History {
             sync_fails: None,
             locks_unseen: false,
             renews: false,
+            lock_delay_us: None,
         },
         events: events.collect(),
         ended: None,

@@ -1,7 +1,9 @@
 use super::fit::usage;
 use super::spec::RunSpec;
 use crate::hosts::programs::watched::is_pattern;
+use fencepost_clients::chubby::{LOCK_DELAY_MAX, requests_lock_delay};
 use fencepost_clients::{Deployment, LockForm};
+use fencepost_faults::Micros;
 use fencepost_faults::setting::Topology;
 use fencepost_reports::record::history::SyncFails;
 use fencepost_reports::{Header, Keeping};
@@ -36,7 +38,14 @@ impl RunSpec {
             locks_unseen: self.client.deployment == Deployment::Own,
             renews: usage(&self.scenario, self.client).renews
                 && !self.client.deployment.lives_with_session(),
+            lock_delay_us: self.lock_delay(),
         }
+    }
+
+    fn lock_delay(&self) -> Option<Micros> {
+        let longest = Micros(LOCK_DELAY_MAX.as_micros() as u64);
+        let delay = self.scenario.servers.lock_delay.map_or(longest, |delay| delay.0);
+        (requests_lock_delay(self.client) && delay > Micros::ZERO).then_some(delay)
     }
 
     fn has_lock_per_job(&self) -> bool {

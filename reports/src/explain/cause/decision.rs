@@ -111,7 +111,7 @@ table! {
         WaiterPause: "the first process in the queue was paused",
             When(|case| case.is_at(Standstill::WaiterPaused));
         LostWatch: "a waiting process's node is first in the queue",
-            When(|case| case.is_at(Standstill::NotNotified) && case.lives_with_session());
+            When(|case| case.is_at(Standstill::NotNotified) && case.has_queue());
             "only a queue of nodes has watches"
         MissedWakeup: "the lock became free, and no waiting process sent anything",
             When(|case| case.is_at(Standstill::NotNotified));

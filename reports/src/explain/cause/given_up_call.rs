@@ -17,6 +17,13 @@ const MEANING: Meaning = Meaning {
 
 fn alone(case: &Case<'_, '_>) -> String {
     let header = &case.timeline.history.header;
+    if let Some(delay) = header.lock_delay_us.filter(|_| case.left_lock_delay()) {
+        return format!(
+            "The application had cancelled or interrupted a lock call. The lock of that call \
+             remained until its session ended, and then its lock-delay of {delay} blocked every \
+             process."
+        );
+    }
     if header.lives_with_session {
         let (node, session) = header.place();
         return format!(

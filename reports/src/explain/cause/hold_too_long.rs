@@ -3,6 +3,7 @@ use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
+use fencepost_faults::Micros;
 
 pub(super) static ENTRY: Entry = Entry {
     is_beyond_leases: true,
@@ -30,6 +31,14 @@ fn between(scene: &Scene<'_, '_>) -> String {
 }
 
 fn alone(case: &Case<'_, '_>) -> String {
+    let held = case.held().filter(|held| held.paused > Micros::ZERO);
+    let held = held.filter(|_| case.finding.kind == Kind::HeldForever);
+    if let Some(held) = held {
+        return format!(
+            "The holder worked for {}, and was paused for {}.",
+            held.worked, held.paused
+        );
+    }
     let said = match case.finding.kind {
         Kind::HeldForever => {
             "At the bound, the holder was still in its critical section, and its lock had not \

@@ -49,6 +49,9 @@ fn between(scene: &Scene<'_, '_>) -> String {
         None if scene.is_overwritten_late() => {
             "The overwritten write was still in transit to the storage when".to_owned()
         }
+        None if matches!(scene.kind, Kind::Oversold | Kind::DuplicateNumber) => {
+            format!("{holder}'s write was still in transit to the storage when")
+        }
         None => "The write was still in transit to the storage when".to_owned(),
     };
     let passed = scene.holder.grant.as_ref().map(|grant| grant.moment);

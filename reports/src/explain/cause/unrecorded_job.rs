@@ -15,5 +15,10 @@ const MEANING: Meaning = Meaning {
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let [holder, taker] = scene.both();
+    if holder == taker {
+        return format!(
+            "{holder} had done the job and released its lock before it was granted the lock again."
+        );
+    }
     format!("{holder} had done the job and released its lock before {taker} was granted it.")
 }

@@ -1,5 +1,6 @@
+use super::period::Period;
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Timeline};
-use crate::record::history::What;
+use crate::record::history::{Change, What};
 use fencepost_faults::{Impact, Node, SimTime};
 
 pub(super) fn acquire(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
@@ -77,24 +78,69 @@ pub(super) fn has_left_node(
 ) -> bool {
     let is_whose =
         |process: Node| creator.is_none_or(|creator| process.machine() == creator.machine());
-    let mut faults = timeline.faults.iter().filter(|fault| fault.from < first.from);
-    let lost = faults.any(|fault| {
-        matches!(
-            fault.kind.impact(),
-            Impact::LosesReply | Impact::HoldsUpMessages | Impact::Kills | Impact::Freezes
-        )
-    });
     let mut acquires = timeline.acquisitions.iter();
-    !lost
-        && acquires
-            .any(|one| is_whose(one.process) && one.invoked < first.from && acquire(timeline, one))
+    acquires.any(|one| {
+        is_whose(one.process)
+            && one.invoked < first.from
+            && acquire(timeline, one)
+            && !was_disturbed(timeline, one)
+    })
 }
 
+/// Returns whether a fault of the process or of a server may have lost the answer to the acquire.
+fn was_disturbed(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
+    let until = one.completed.map_or(timeline.end, |completed| completed.time);
+    let machine = one.process.machine();
+    timeline.faults.iter().filter(|fault| fault.touches(one.invoked.time, until)).any(|fault| {
+        match fault.kind.impact() {
+            Impact::LosesReply | Impact::HoldsUpMessages | Impact::Freezes => fault.names(machine),
+            Impact::Kills => fault.names(machine) || fault.nodes.iter().any(|it| it.is_server()),
+            _ => false,
+        }
+    })
+}
+
+/// Returns whether each of the processes had given up a call, and the last lock may be due to such a
+/// call. The probe gives up no call.
 pub(super) fn all_gave_up(timeline: &Timeline<'_>, processes: &[Node], until: SimTime) -> bool {
     let did = |process: &Node| {
         let events = timeline.history.events.iter().take_while(|event| event.time_us <= until);
         let mut own = events.filter(|event| event.node == *process);
         own.any(|event| matches!(event.what, What::GivenUp { .. }))
     };
-    !processes.is_empty() && processes.iter().all(did)
+    let mut others = processes.iter().filter(|process| **process != Node::Probe).peekable();
+    others.peek().is_some() && others.all(did) && !is_last_of_another_call(timeline, until)
+}
+
+/// Returns whether the last lock belongs to an acquire that failed although the application did not
+/// give it up.
+fn is_last_of_another_call(timeline: &Timeline<'_>, until: SimTime) -> bool {
+    let is_next = |one: &Acquisition<'_>| {
+        one.outcome == Outcome::Granted && one.completed.is_some_and(|told| until <= told.time)
+    };
+    let set = timeline.keys.iter().filter(|span| span.from.time < until);
+    let set = set.filter_map(|span| Some((span.from, setter(timeline, span)?)));
+    let last = set.filter(|(_, one)| !is_next(one)).max_by_key(|(from, _)| *from);
+    last.is_some_and(|(_, one)| {
+        one.outcome != Outcome::Granted && timeline.given_up(one.operation).is_none()
+    })
+}
+
+/// Returns the acquire for which the process set this value.
+fn setter<'t, 'h>(timeline: &'t Timeline<'h>, span: &KeySpan<'_>) -> Option<&'t Acquisition<'h>> {
+    let mut acquisitions = timeline.acquisitions.iter().rev();
+    acquisitions.find(|one| Some(one.process) == span.by && one.invoked < span.from)
+}
+
+/// Returns whether the lock of a call that the application gave up expired, and its lock-delay
+/// blocked the lock during the period.
+pub(super) fn left_lock_delay(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
+    let Some(delay) = timeline.history.header.lock_delay_us else { return false };
+    timeline.keys.iter().any(|span| {
+        let expired = span
+            .to
+            .filter(|(_, how)| matches!(how, KeyEnd::Changed { change: Change::Expired, .. }));
+        expired.is_some_and(|(at, _)| at.time < until && from < at.time + delay)
+            && setter(timeline, span).is_some_and(|one| acquire(timeline, one))
+    })
 }

@@ -4,8 +4,8 @@ use fencepost_faults::Micros;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LongSection {
-    paused: Micros,
-    worked: Micros,
+    pub(crate) paused: Micros,
+    pub(crate) worked: Micros,
     bound: Micros,
     ended_by: SectionEnd,
 }

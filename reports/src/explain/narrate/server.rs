@@ -124,6 +124,9 @@ fn shortened(history: &History, event: &Event) -> Option<Micros> {
     (event.time_us + *lease < ended??).then_some(*lease)
 }
 
+/// Tolerance for a lease that the server measures in whole milliseconds.
+const LEASE_TOLERANCE: Micros = Micros::from_millis(2);
+
 /// Returns whether a grantor freed a lock before its lease was over, as when a member leaves. Returns
 /// `false` if a clock fault on the grantor may have ended the lease.
 pub(crate) fn ended_with_membership(history: &History, event: &Event) -> bool {
@@ -144,7 +147,7 @@ pub(crate) fn ended_with_membership(history: &History, event: &Event) -> bool {
         } if same == key && earlier.node == event.node => Some(earlier.time_us + (*lease_us)?),
         _ => None,
     });
-    history.header.has_members() && lease.is_some_and(|ends| event.time_us < ends)
+    history.header.has_members() && lease.is_some_and(|ends| event.time_us + LEASE_TOLERANCE < ends)
 }
 
 fn copied(history: &History, event: &Event, lock: &str) -> String {

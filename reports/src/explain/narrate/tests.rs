@@ -134,6 +134,7 @@ fn a_member_loses_its_lock_with_its_membership_before_its_lease_is_over() {
         ends(5, Keeping::MemberLease),
         ["removes the lock of client-1, whose membership has ended"]
     );
+    assert_eq!(ends(10, Keeping::MemberLease), ["expires the lock of client-1"], "it is rounded");
     assert_eq!(ends(12, Keeping::MemberLease), ["expires the lock of client-1"]);
     assert_eq!(ends(5, Keeping::RowByServer), ["expires the lock of client-1"]);
     let story = Story::kept_as(Keeping::MemberLease).ttl(10).takes(1, 1, "a");

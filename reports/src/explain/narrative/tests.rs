@@ -74,6 +74,24 @@ fn replicas_that_repeat_the_removal_of_an_earlier_lock_do_not_vouch_for_each_oth
 }
 
 #[test]
+fn a_holder_that_enters_late_enters_while_the_next_one_is_inside() {
+    let story = Story::new().acquires(1, 1).grants(2, 1, "a").expires(12, "a").takes(13, 2, "b");
+    let told = told(story.hears(14, 1, "a").releases(16, 1).releases(17, 2));
+    let enters: Vec<&str> = told
+        .iter()
+        .filter(|text| text.contains("enters its critical section"))
+        .map(String::as_str)
+        .collect();
+    assert_eq!(
+        enters,
+        [
+            "client-2 enters its critical section.",
+            "client-1 enters its critical section while client-2 is still in its own.",
+        ]
+    );
+}
+
+#[test]
 fn of_a_session_no_lease_is_told() {
     let story = Story::with_sessions().takes(1, 1, "a").expires(14, "a").takes(15, 2, "b");
     let judgement = judge(&story.releases(19, 1).releases(20, 2).build());

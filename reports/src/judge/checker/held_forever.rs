@@ -84,7 +84,7 @@ fn finding(section: &Section, held: Micros, bound: Micros) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::history::Change;
+    use crate::record::history::{Change, Keeping};
     use crate::record::story::Story;
     use fencepost_faults::Node;
 
@@ -123,6 +123,18 @@ mod tests {
     fn accepts_a_section_whose_lock_had_run_out_before_the_server_noticed() {
         let story = Story::new().held_bound(10).takes(1, 1, "a").expires(98, "a").releases(99, 1);
         assert_eq!(held_forever(story), []);
+    }
+
+    #[test]
+    fn accepts_a_section_whose_row_remained_after_its_lease() {
+        let found = |keeping: Option<Keeping>| {
+            let story = keeping.map_or_else(Story::new, Story::kept_as).ttl(10).held_bound(15);
+            let story = story.takes(1, 1, "a").with_recorded_leases().releases(17, 1);
+            held_forever(story.removed(17, "a", 1)).len()
+        };
+        let rows = [Keeping::RowByServer, Keeping::RowByClients];
+        assert_eq!(rows.map(|row| found(Some(row))), [0, 0]);
+        assert_eq!(found(None), 1, "a key whose lease had ended could not be removed");
     }
 
     #[test]

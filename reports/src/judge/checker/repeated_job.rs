@@ -103,7 +103,10 @@ fn finding(timeline: &Timeline<'_>, first: &Done, second: &Done) -> Finding {
         Some(number) => format!("job {number}"),
         None => format!("the job of {}", timeline.history.header.resource),
     };
-    let what = format!("{} and {} both did {job}.", processes[0], processes[1]);
+    let what = match processes[0] == processes[1] {
+        true => format!("{} did {job} twice.", processes[0]),
+        false => format!("{} and {} both did {job}.", processes[0], processes[1]),
+    };
     let erasure = erasure(timeline, first, second);
     let what = match erasure.as_ref().map(|erasure| erasure.write) {
         Some(back) if back.acquisition != Some(second.acquisition) => format!(
@@ -143,6 +146,18 @@ mod tests {
     fn rejects_a_job_that_is_done_again_after_its_lock_was_given_back() {
         assert_eq!(found(one_after_the_other(), true), 1);
         assert_eq!(found(one_after_the_other(), false), 0, "nobody did the same number");
+    }
+
+    #[test]
+    fn one_process_does_a_job_twice() {
+        let story = Story::of_workload("jobs").takes(1, 1, "a").releases(5, 1).removed(5, "a", 1);
+        let mut history = story.takes(6, 1, "b").releases(9, 1).build();
+        history.header.lock_per_job = true;
+        assert_eq!(check(&Timeline::new(&history))[0].what, "client-1 did the job of lock twice.");
+        let judgement = crate::summary::verdict::judge(&history);
+        let said = "client-1 had done the job and released its lock before it was granted the lock \
+                    again.";
+        assert!(judgement.violations[0].summary.ends_with(said));
     }
 
     #[test]

@@ -152,6 +152,19 @@ mod tests {
     }
 
     #[test]
+    fn a_grant_that_only_copies_show_after_a_crash_has_its_place_in_the_order() {
+        let story = |story: Story| {
+            let story = story.takes(1, 1, "a").acquires(2, 2).redis_crashes(5, 1);
+            let story = [2, 3].into_iter().fold(story, |story, redis| {
+                story.expires_at(6, redis, "a").restored_on_replica(7, redis, "b")
+            });
+            story.hears(8, 2, "b").reads(9, 2, 0).writes(10, 1, 0, 1)
+        };
+        assert_eq!(stale_writes(story(Story::with_sessions())).len(), 1);
+        assert_eq!(stale_writes(story(Story::new())), [], "the copy may be lost");
+    }
+
+    #[test]
     fn a_writer_that_was_granted_the_lock_again_meanwhile_is_told_so() {
         let story = |nested: bool| {
             let story = handover().reads(6, 2, 0);

@@ -1,7 +1,8 @@
 //! Checks that a lock that is free, wanted and available is acquired within the header's bound. At
 //! a given time, the lock is
 //! - *free* if no process is in its critical section and no quorum of servers has a value that
-//!   blocks. A value does not block if its process runs but never receives its grant.
+//!   blocks. A value does not block if its process runs but never receives its grant. A lock that
+//!   expired blocks until its lock-delay is over.
 //! - *wanted* if a process, neither crashed nor paused, has an open acquire or will try again.
 //! - *available* if enough servers are neither down nor paused, even behind a partition.
 //!
@@ -11,8 +12,8 @@
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::meaning::Meaning;
-use crate::judge::timeline::{Acquisition, FaultSpan, KeySpan, Outcome, Timeline};
-use crate::record::history::{Availability, What};
+use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, KeySpan, Outcome, Timeline};
+use crate::record::history::{Availability, Change, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -133,7 +134,7 @@ fn taken(timeline: &Timeline<'_>) -> Vec<Span> {
 
 /// Returns when the value blocks the lock. A value without a known process always blocks.
 fn justified_spans(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
-    let stood = (span.from.time, timeline.existed_until(span));
+    let stood = (span.from.time, blocks_until(timeline, span));
     let Some(machine) = span.by.or(span.granted.map(|(by, _)| by)).map(Node::machine) else {
         return vec![stood];
     };
@@ -155,6 +156,16 @@ fn justified_spans(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
     away.map(|(from, to)| (from.max(stood.0), to.min(stood.1)))
         .filter(|(from, to)| from < to)
         .collect()
+}
+
+fn blocks_until(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> SimTime {
+    let existed_until = timeline.existed_until(span);
+    match (span.to, timeline.history.header.lock_delay_us) {
+        (Some((_, KeyEnd::Changed { change: Change::Expired, .. })), Some(delay)) => {
+            timeline.end.min(existed_until + delay)
+        }
+        _ => existed_until,
+    }
 }
 
 fn waiting_spans(timeline: &Timeline<'_>) -> Vec<(Node, Span)> {
@@ -218,7 +229,7 @@ fn finding(
         (all, running) => format!("at no time fewer than {running} of {all} servers ran"),
     };
     let is_kept = timeline.keys.iter().any(|span| {
-        let stood = timeline.existed_until(span).min(until).since(span.from.time.max(from));
+        let stood = blocks_until(timeline, span).min(until).since(span.from.time.max(from));
         length.0 < 2 * stood.0
     });
     let free = match timeline.history.header.locks_unseen {
@@ -343,6 +354,19 @@ mod tests {
         let story = Story::new().available_within(10, 1, 1).takes(1, 1, "a").acquires(2, 2);
         let story = story.releases(3, 1).removed(3, "a", 1);
         assert_eq!(found(story.fails(9, 2).starts(90, 3)), []);
+    }
+
+    #[test]
+    fn a_lock_that_expired_is_taken_until_its_lock_delay_is_over() {
+        let story = |granted: u64, delay: Option<u64>| {
+            let story = Story::with_sessions().available_within(10, 1, 1);
+            let story = delay.map_or(story.clone(), |delay| story.with_lock_delay(delay));
+            let story = story.takes(1, 1, "a").acquires(2, 2).crashes(3, 1).expires(20, "a");
+            found(story.grants(granted, 2, "b").hears(granted, 2, "b").releases(99, 2))
+        };
+        assert_eq!(story(80, Some(60)), []);
+        assert_eq!(story(95, Some(60)), [(80, 15)]);
+        assert_eq!(story(80, None), [(20, 60)]);
     }
 
     #[test]

@@ -114,6 +114,18 @@ mod tests {
     }
 
     #[test]
+    fn an_acquire_rests_on_a_committed_copy_if_the_primary_reported_no_grant() {
+        let story = || {
+            let story = Story::with_sessions().takes(1, 1, "a").acquires(2, 2).redis_crashes(5, 1);
+            story.restored_on_replica(6, 1, "b")
+        };
+        assert_eq!(granted_ms(story().hears(9, 2, "b")), 6, "it was committed by then");
+        let follower = story().replicated(7, 2, "b");
+        assert_eq!(granted_ms(follower.clone().hears(9, 2, "b")), 7, "6 ms may be too early");
+        assert_eq!(granted_ms(follower.grants(8, 2, "b").hears(9, 2, "b")), 8, "it was reported");
+    }
+
+    #[test]
     fn an_acquire_rests_on_the_grant_made_while_it_was_open() {
         assert_eq!(granted_ms(Story::new().takes(1, 1, "a").releases(2, 1).takes(5, 1, "a")), 5);
     }

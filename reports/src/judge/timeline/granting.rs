@@ -8,6 +8,10 @@
 //! not withdrawn. Claims during the acquire take precedence over earlier claims. Claims that are
 //! open at the entry take precedence over claims that a server lost before.
 //!
+//! If no claim remains and the servers commit every change to a majority, a copy at a replica or a
+//! value that survived a crash is also evidence of the grant: the primary may have crashed before
+//! it reported the grant.
+//!
 //! The claim that completes the quorum decides. Without a quorum, the last claim decides. A nested
 //! acquire that recreates a lost lock relies on its own claim; any other nested acquire shares the
 //! grant of the outer acquire.
@@ -34,6 +38,16 @@ enum ClaimKind {
     Create,
     Again,
     Extend,
+    /// The change is a copy of a grant that was committed.
+    Copy,
+    /// A restarted replica has the value, which may not have been committed yet.
+    Restart,
+}
+
+impl ClaimKind {
+    fn is_copy(self) -> bool {
+        matches!(self, ClaimKind::Copy | ClaimKind::Restart)
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,7 +107,7 @@ fn outer(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Option<usiz
 }
 
 fn claims(history: &History) -> Claims<'_> {
-    let mut ledger = Ledger::default();
+    let mut ledger = Ledger { commits: history.header.commits(), ..Ledger::default() };
     for (moment, event) in moments(history) {
         let What::Server { key, change, value: Some(value), by, primary, .. } = &event.what else {
             continue;
@@ -116,6 +130,8 @@ struct KeyChange {
 
 #[derive(Default)]
 struct Ledger<'h> {
+    /// `true` if a replica has only values that a majority of the servers has or may have.
+    commits: bool,
     claims: Claims<'h>,
     standing: BTreeMap<Node, ServerValue<'h>>,
     grantees: BTreeMap<&'h str, Node>,
@@ -126,10 +142,12 @@ impl<'h> Ledger<'h> {
         let (owner, count) = owner_and_count(value);
         match change {
             Change::Granted if self.is_again(owner, asked) => self.rewrite(owner, count, asked),
-            Change::Restored if self.has_value_of(owner, asked.server) => {}
+            Change::Restored if self.has_value_of(owner, asked.server) => {
+                self.copy(owner, asked, change);
+            }
             Change::Granted | Change::Restored => {
                 self.end_all(asked, |_| Ending::Lost);
-                self.create(owner, count, asked, change == Change::Granted);
+                self.create(owner, count, asked, change);
             }
             Change::Extended => self.extend(owner, asked),
             Change::Removed => {
@@ -157,7 +175,8 @@ impl<'h> Ledger<'h> {
             .is_some_and(|standing| standing.owner == owner && is_own(standing.of, asked.by))
     }
 
-    fn create(&mut self, owner: &'h str, count: Option<u64>, asked: KeyChange, granted: bool) {
+    fn create(&mut self, owner: &'h str, count: Option<u64>, asked: KeyChange, change: Change) {
+        let granted = change == Change::Granted;
         let of = match asked.by.filter(|_| granted) {
             Some(by) => {
                 self.grantees.insert(owner, by.machine());
@@ -167,8 +186,18 @@ impl<'h> Ledger<'h> {
         };
         let standing = ServerValue { owner, count, of, written: asked.moment, open: Vec::new() };
         self.standing.insert(asked.server, standing);
-        if granted {
+        if granted && asked.primary {
             self.claim(owner, asked, ClaimKind::Create);
+        } else {
+            self.copy(owner, asked, change);
+        }
+    }
+
+    fn copy(&mut self, owner: &'h str, asked: KeyChange, change: Change) {
+        let may_be_lost = change == Change::Restored && !asked.primary;
+        if self.commits {
+            let did = if may_be_lost { ClaimKind::Restart } else { ClaimKind::Copy };
+            self.record(owner, asked, did);
         }
     }
 
@@ -183,7 +212,8 @@ impl<'h> Ledger<'h> {
             return;
         }
         let Some(list) = self.claims.get_mut(owner) else { return };
-        let counted = standing.open.iter().rposition(|place| list[*place].did != ClaimKind::Extend);
+        let is_counted = |did: ClaimKind| did != ClaimKind::Extend && !did.is_copy();
+        let counted = standing.open.iter().rposition(|place| is_counted(list[*place].did));
         if let Some(place) = counted.map(|at| standing.open.remove(at)) {
             list[place].ended = Some((asked.moment, how));
         }
@@ -199,9 +229,12 @@ impl<'h> Ledger<'h> {
 
     /// Records a claim, unless the server is a replica: replicas grant nothing.
     fn claim(&mut self, owner: &'h str, asked: KeyChange, did: ClaimKind) {
-        if !asked.primary {
-            return;
+        if asked.primary {
+            self.record(owner, asked, did);
         }
+    }
+
+    fn record(&mut self, owner: &'h str, asked: KeyChange, did: ClaimKind) {
         let list = self.claims.entry(owner).or_default();
         if let Some(standing) = self.standing.get_mut(&asked.server) {
             standing.open.push(list.len());
@@ -233,12 +266,12 @@ fn grant_of(
     let completed = acquisition.completed?;
     let list = claims.get(owner_and_count(acquisition.owner?).0).map_or(&[][..], Vec::as_slice);
     let machine = acquisition.process.machine();
-    let all: Vec<Claim> = list
+    let (copies, all): (Vec<Claim>, Vec<Claim>) = list
         .iter()
         .filter(|claim| claim.by.is_none_or(|by| by.machine() == machine))
         .filter(|claim| claim.moment < completed)
         .copied()
-        .collect();
+        .partition(|claim| claim.did.is_copy());
     let is_kept =
         |claim: &&Claim| claim.ended.is_none_or(|(at, how)| completed < at || how == Ending::Lost);
     let is_in_place = |claim: &&Claim| {
@@ -263,6 +296,15 @@ fn grant_of(
         })
         .or_else(|| decided(own.iter().filter(wrote).filter(was_open), completed, quorum))
         .or_else(|| under_several_names(acquisition, completed, claims, quorum))
+        .or_else(|| first_copy(copies.iter().filter(is_kept), acquisition.invoked))
+}
+
+/// Returns the first copy of the value that the acquire set. If there is none, returns the first
+/// copy of the value that it found.
+fn first_copy<'c>(copies: impl Iterator<Item = &'c Claim>, invoked: Moment) -> Option<Grant> {
+    let place = |copy: &&Claim| (copy.moment < invoked, copy.did, copy.moment);
+    let first = copies.min_by_key(place)?;
+    Some(grant(*first, std::slice::from_ref(first)))
 }
 
 fn under_several_names(

@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Roles {
     primaries: Vec<Primary>,
     named: Vec<(SimTime, Node, Node)>,
+    /// `true` if the history records roles, `false` if only changes of keys show them.
+    are_recorded: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +27,7 @@ impl Roles {
         let mut replicas = BTreeSet::new();
         for (moment, event) in moments(history) {
             let node = event.node;
+            roles.are_recorded |= records_role(&event.what);
             match &event.what {
                 What::Turn { turn: Turn::Names, about: Some(about) } => {
                     roles.named.push((moment.time, node, *about));
@@ -136,7 +139,7 @@ impl Roles {
     }
 
     fn sum(&self, from: SimTime, until: SimTime, holds: impl Fn(SimTime) -> bool) -> Micros {
-        if self.primaries.iter().all(|one| one.since.is_some()) {
+        if !self.are_recorded || self.primaries.iter().all(|one| one.since.is_some()) {
             return Micros::ZERO;
         }
         let turns = self.primaries.iter().flat_map(|one| [one.since, one.until]).flatten();
@@ -146,6 +149,16 @@ impl Roles {
         cuts.sort_unstable();
         let spans = cuts.windows(2).filter(|span| holds(span[0]));
         spans.fold(Micros::ZERO, |sum, span| sum + span[1].since(span[0]))
+    }
+}
+
+fn records_role(what: &What) -> bool {
+    match what {
+        What::Turn { turn, .. } => {
+            matches!(turn, Turn::Promoted | Turn::Demoted | Turn::Unaware | Turn::Names)
+        }
+        What::FaultBegan { kind, .. } => *kind == FaultKind::Promote,
+        _ => false,
     }
 }
 
@@ -217,6 +230,14 @@ mod tests {
         let roles = roles(story);
         assert_eq!(roles.without_primary(at(0), at(20)), Micros::from_millis(4));
         assert_eq!(roles.without_primary(at(7), at(8)), Micros::from_millis(1));
+    }
+
+    #[test]
+    fn a_leader_that_only_restarts_leaves_no_time_without_a_primary() {
+        let story = Story::with_sessions().takes(1, 1, "a").replicated(1, 2, "a");
+        let story = story.redis_crashes(5, 1).redis_starts(6, 1);
+        let story = story.removed_on_replica(7, 1, "a").removed_on_replica(7, 2, "a");
+        assert_eq!(roles(story).without_primary(at(0), at(90)), Micros::ZERO);
     }
 
     #[test]

@@ -121,6 +121,10 @@ impl Story {
         self.replica(ms, redis, Change::Granted, owner)
     }
 
+    pub(crate) fn restored_on_replica(self, ms: u64, redis: u16, owner: &str) -> Story {
+        self.replica(ms, redis, Change::Restored, owner)
+    }
+
     pub(crate) fn redis_crashes(self, ms: u64, redis: u16) -> Story {
         self.event(ms, Node::Redis(redis), What::Crashed)
     }

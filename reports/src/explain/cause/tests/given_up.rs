@@ -77,3 +77,32 @@ fn who_may_still_count_a_call_that_was_given_up_is_in_its_own_way() {
     assert_eq!(story(true), Cause::GivenUpCall);
     assert_eq!(story(false), Cause::Unexplained);
 }
+
+#[test]
+fn a_lock_of_a_call_that_was_not_given_up_is_not_due_to_the_calls_that_were() {
+    let story = |gives_up: bool| {
+        let story = Story::new().acquires(1, 2).cancels(2, 2).acquires(3, 1).cancels(4, 1);
+        let story = story.acquires(5, 1).grants(6, 1, "a");
+        let story = if gives_up { story.cancels(7, 1) } else { story.info(7, 1) };
+        let story = story.expires(12, "a").acquires(12, 2).fails(95, 2).healed(0);
+        cause(Kind::Stuck, story.progress_bound(60).runs_out_of_time(99))
+    };
+    assert_eq!(story(true), Cause::GivenUpCall);
+    assert_ne!(story(false), Cause::GivenUpCall);
+}
+
+#[test]
+fn the_lock_delay_of_a_call_that_was_given_up_blocks_the_probe_too() {
+    let story = |delay: u64| {
+        let story = Story::with_sessions().with_lock_delay(delay).acquires(1, 1).grants(2, 1, "a");
+        let story = story.cancels(3, 1).acquires(4, 1).expires(13, "a");
+        story.progress_bound(40).healed(20).probe_acquires(21).probe_fails(70)
+    };
+    assert_eq!(cause(Kind::Stuck, story(60)), Cause::GivenUpCall);
+    let judgement = judge(&story(60).build());
+    let said = "The lock of that call remained until its session ended, and then its lock-delay of \
+                60ms blocked every process.";
+    let summaries: Vec<&str> =
+        judgement.violations.iter().map(|one| one.summary.as_str()).collect();
+    assert!(summaries.iter().any(|one| one.ends_with(said)), "{summaries:?}");
+}

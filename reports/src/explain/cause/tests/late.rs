@@ -370,3 +370,14 @@ fn neither_a_late_answer_nor_a_pause_excuses_a_remover_that_left_in_time() {
     assert_eq!(story(13, false), Cause::Latency);
     assert_eq!(story(13, true), Cause::HolderPause);
 }
+
+#[test]
+fn a_sale_too_many_names_the_process_of_the_late_write() {
+    let story = Story::of_workload("seckill").takes(1, 1, "a").reads(2, 1, 1).releases(4, 1);
+    let story = story.removed(4, "a", 1).takes(5, 2, "b").reads(6, 2, 1);
+    let judgement = judge(&story.late_write(7, 1, 3, 1, 0).writes(8, 2, 1, 0).build());
+    let mut violations = judgement.violations.iter();
+    let oversold = violations.find(|one| one.kind == Kind::Oversold).expect("a sale too many");
+    let said = "client-1's write was still in transit to the storage when";
+    assert!(oversold.summary.contains(said), "{}", oversold.summary);
+}

@@ -471,3 +471,25 @@ fn a_clock_at_the_wrong_rate_excuses_no_holder_that_left_in_time() {
     assert_eq!(story(5), Cause::LostRelease);
     assert_eq!(story(13), Cause::ClockDrift);
 }
+
+#[test]
+fn a_holder_that_works_for_too_long_may_have_been_paused_too() {
+    let story = |paused: bool| {
+        let story = Story::new().ttl(900).held_bound(10).takes(1, 1, "a");
+        let story = match paused {
+            true => story.fault_began(3, 1, "pause", &[Node::Client(1)]).fault_ended(
+                5,
+                1,
+                "pause",
+                Node::Client(1),
+            ),
+            false => story,
+        };
+        let judgement = judge(&story.releases(30, 1).build());
+        let mut violations = judgement.violations.into_iter();
+        violations.find(|one| one.kind == Kind::HeldForever).expect("held too long").summary
+    };
+    let said = "The holder worked for 27ms, and was paused for 2ms.";
+    assert!(story(true).ends_with(said), "{}", story(true));
+    assert!(!story(false).contains("paused"));
+}

@@ -66,6 +66,15 @@ fn the_first_node_may_be_that_of_an_acquire_which_the_application_gave_up() {
         Cause::OrphanNode,
         "a lost reply leaves such a node, too"
     );
+    let paused = |client: u16, from: u64| {
+        let story = cancelled().fault_began(from, 1, "pause", &[Node::Client(client)]);
+        cause_of_standstill(story.fault_ended(from + 1, 1, "pause", Node::Client(client)))
+    };
+    assert_eq!(paused(2, 1), Cause::GivenUpCall, "the pause of another process");
+    assert_eq!(paused(1, 1), Cause::OrphanNode);
+    let earlier = Story::with_sessions().fault_began(1, 1, "pause", &[client]);
+    let earlier = earlier.fault_ended(2, 1, "pause", client).acquires(4, 1).grants(5, 1, "a");
+    assert_eq!(cause_of_standstill(earlier.cancels(6, 1)), Cause::GivenUpCall, "it was over");
     let released = Story::with_sessions().takes(1, 1, "a").leaves(3, 1).cancels(4, 1);
     assert_eq!(cause_of_standstill(released), Cause::GivenUpCall);
 }
@@ -79,6 +88,8 @@ fn a_waiter_that_slept_on_a_free_lock_lost_its_watch_or_its_wakeup() {
     };
     assert_eq!(sleeps(Story::with_sessions()), Cause::LostWatch);
     assert_eq!(sleeps(Story::new()), Cause::MissedWakeup);
+    assert_eq!(sleeps(Story::kept_as(Keeping::Membership)), Cause::MissedWakeup);
+    assert_eq!(sleeps(Story::with_sessions().with_lock_delay(60)), Cause::MissedWakeup);
 }
 
 #[test]

@@ -8,7 +8,7 @@ fn nobody_gets_in_because_the_holder_died_or_never_heard_that_it_holds() {
     assert_eq!(cause(Kind::Stuck, died), Cause::HolderCrash);
     let unheard = || tail(Story::new().grants(1, 1, "a").info(3, 1));
     assert_eq!(cause(Kind::Stuck, loses_reply(unheard(), 1, 2)), Cause::LostReply);
-    assert_eq!(cause(Kind::Stuck, unheard()), Cause::UnfoundedAnswer, "no fault was active");
+    assert_eq!(cause(Kind::Stuck, unheard()), Cause::Latency, "it did not wait for the answer");
     let misled = || Story::new().grants(1, 1, "a").fails(3, 1);
     assert_eq!(cause(Kind::Stuck, tail(misled())), Cause::UnfoundedAnswer);
     let forgotten = tail(Story::new().takes(1, 1, "a").releases(3, 1));

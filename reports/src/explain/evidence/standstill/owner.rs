@@ -38,8 +38,12 @@ pub(super) fn of_owner(
     }
     match owner.outcome {
         _ if given_up::acquire(timeline, owner) => Some(Standstill::CallGivenUp),
-        Outcome::Unknown | Outcome::Refused if untrue_answer::is_unfounded(timeline, owner) => {
+        Outcome::Refused if untrue_answer::is_unfounded(timeline, owner) => {
             Some(Standstill::OwnerMisinformed)
+        }
+        // The process did not wait for the answer, which no fault delayed.
+        Outcome::Unknown if untrue_answer::is_unfounded(timeline, owner) => {
+            Some(Standstill::OwnerUnaware(Obstacle::Delay))
         }
         Outcome::Unknown | Outcome::Refused => {
             let until = owner.completed.map_or(until, |to| to.time);
