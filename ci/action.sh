@@ -30,6 +30,14 @@ if command -v go >/dev/null; then
   (cd "$scratch/recipe" && "$scratch/bin/actionlint")
 fi
 
+# Before version 4.4, bash treats an empty array as unset, so `set -u` stops at a bare "${x[@]}".
+# Only `options` is never empty.
+if sed -E 's/\$\{([a-z_]+)\[@\]\+"\$\{\1\[@\]\}"\}//g; s/"\$\{options\[@\]\}"//g' "$steps"/*.sh |
+  grep -F '[@]}'; then
+  echo 'write ${x[@]+"${x[@]}"} for an array that may be empty' >&2
+  exit 1
+fi
+
 # Makes a release with the same files as the release workflow.
 target=$(uname -m)-unknown-linux-gnu
 name=fencepost-0.1.0-$target

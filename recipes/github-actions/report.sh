@@ -17,10 +17,10 @@ result() {
 }
 
 if [ -e "$findings" ]; then
-  result fencepost findings retest "${profile[@]}" --findings "$findings" >/dev/null || true
+  result fencepost findings retest ${profile[@]+"${profile[@]}"} --findings "$findings" >/dev/null || true
 fi
 status=0
-result fencepost merge "${profile[@]}" --findings "$findings" --format json \
+result fencepost merge ${profile[@]+"${profile[@]}"} --findings "$findings" --format json \
   "$out"/slice-*.json >"$out/sweep.json" || status=$?
 show() {
   result fencepost merge --no-config "$out/sweep.json" --format "$1" || true

@@ -7,7 +7,7 @@ mkdir -p "$out"
 options=(--shard "${SLICE:-1}/${SLICES:-1}" --format json --out "$out/reports-${SLICE:-1}")
 [ -z "${PROFILE:-}" ] || options+=(--profile "$PROFILE")
 read -ra more <<<"${ARGUMENTS:-}"
-fencepost sweep "${options[@]}" "${more[@]}" >"$out/slice-${SLICE:-1}.json"
+fencepost sweep "${options[@]}" ${more[@]+"${more[@]}"} >"$out/slice-${SLICE:-1}.json"
 status=$?
 case $status in
   0 | 1 | 3) ;;

@@ -2,10 +2,11 @@ use crate::explain::literature::{Conditions, expected};
 use crate::record::history::Change;
 use crate::record::programs::Ran;
 use crate::record::story::Story;
+use crate::summary::expectation::Expectation;
 use crate::summary::facts::{RunContext, RunFacts};
 use crate::summary::report::{self, Nearby, OnThisPlan, Remedy, Report, RunReport, Tool};
 use crate::summary::stages::{Recordings, Stages};
-use crate::summary::sweep::{self, Cell, Measured, RunSummary, SeedRange, Shard, Sweep};
+use crate::summary::sweep::{self, Cell, Measured, RunSummary, SeedRange, Shard, Sweep, Wanted};
 use fencepost_faults::{Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault};
 use std::collections::BTreeMap;
 
@@ -106,8 +107,12 @@ pub(crate) fn run(story: Story) -> RunReport {
 pub(crate) fn facts(story: Story) -> RunFacts {
     let history = story.build();
     let header = &history.header;
-    let conditions =
-        Conditions { restart_loses: true, until_validity: false, storage: header.storage };
+    let conditions = Conditions {
+        restart_loses: true,
+        until_validity: false,
+        outlasts_lease: false,
+        storage: header.storage,
+    };
     let context = RunContext {
         plan: plan(&header.fault.to_string()),
         messages: 1_204,
@@ -199,6 +204,21 @@ pub(crate) fn sweep(from: u64, to: u64) -> Sweep {
         baseline: None,
         measured: Measured { runs_per_second: Some(4_240.0), ..Measured::default() },
     }
+}
+
+/// A sweep of seeds 0..41 that ran only seeds 0..2 and 4..9.
+pub(crate) fn stopped_sweep() -> Sweep {
+    let range = |from, to| SeedRange { from: Seed(from), to: Seed(to) };
+    let (gaps, whole) = (vec![range(2, 4)], Some(range(0, 41)));
+    Sweep { gaps, whole, complete: false, ..sweep(0, 9) }
+}
+
+/// A report of two runs with violations that are not expected.
+pub(crate) fn unexpected_report() -> Report {
+    let facts = facts(paused_holder());
+    let held = [Wanted::Safe.compare_run(&facts, Seed(7)), Expectation::missing()];
+    let runs = held.map(|held| Stages { expectation: Some(held), ..facts.clone().into() }.into());
+    report_of(runs.into())
 }
 
 pub(crate) fn remedy(name: &str, setting: &str, on_this_plan: OnThisPlan) -> Remedy {

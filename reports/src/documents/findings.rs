@@ -40,7 +40,8 @@ pub struct Header {
     /// Version of the format, always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// One more than the highest seed of all whole sweeps, or 0; shards do not count.
+    /// First seed of the next sweep with `--seeds +N`: the first seed that a stopped sweep did not
+    /// run, or one more than the highest seed of all whole sweeps, or 0. Shards do not count.
     pub next_seed: Seed,
 }
 
@@ -71,10 +72,14 @@ pub struct Finding {
     /// Seeds that `runs` counts; absent in files of older versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub counted: Vec<Counted>,
-    /// Up to five runs that show the anomaly, the smallest first.
+    /// Runs that show the anomaly, the smallest first; up to five for each set of options.
     pub shown_by: Vec<Shown>,
-    /// Command-line flags of the runs in `shown_by`; empty for the built-in scenario.
+    /// Command-line flags of the smallest run; empty for the built-in scenario.
     pub options: String,
+    /// Flags with which a retest no longer shows the anomaly, while runs with other flags are not
+    /// retested; absent if there are none.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub gone_with: BTreeSet<String>,
     /// Command line that replays the smallest run.
     pub replay: String,
     /// Minimal fault plan that shows the anomaly; absent if fencepost did not search for one.
@@ -85,7 +90,8 @@ pub struct Finding {
     pub note: Option<String>,
 }
 
-/// A run that shows a finding. Runs are ordered by number of faults, then by seed and fault.
+/// A run that shows a finding. Runs are ordered by number of faults, then by seed, fault and
+/// options.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Shown {
@@ -95,6 +101,17 @@ pub struct Shown {
     pub seed: Seed,
     /// Fault family, or families joined by `+`, as in `--fault`.
     pub fault: String,
+    /// Command-line flags of the run; empty for the built-in scenario. Absent in files of older
+    /// versions, in which the `options` of the finding apply.
+    #[serde(default)]
+    pub options: String,
+}
+
+/// Results of repeating the runs of findings with one set of options.
+pub struct Retest<'r> {
+    pub options: &'r str,
+    /// For each finding, whether a repeated run shows it.
+    pub shown: &'r BTreeMap<String, bool>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -153,13 +170,15 @@ impl Findings {
     /// fingerprints of the sweep's findings.
     ///
     /// Only a whole sweep advances the next seed, so that all shards with `--seeds +N` get the same
-    /// range.
+    /// range. A stopped sweep advances it to the first seed that it did not run.
     pub fn add(&mut self, sweep: &Sweep, day: &str) -> BTreeSet<String> {
         for known in self.all.values_mut().filter(|one| one.state == FindingState::New) {
             known.state = FindingState::Known;
         }
         if sweep.shard.count <= Shard::WHOLE.count {
-            self.next_seed = self.next_seed.max(sweep.seeds.to);
+            let missing = sweep.missing();
+            let end = missing.first().map_or(sweep.seeds.to, |missing| missing.from);
+            self.next_seed = self.next_seed.max(end);
         }
         let mut seen = BTreeSet::new();
         for cell in &sweep.cells {
@@ -174,23 +193,18 @@ impl Findings {
         seen
     }
 
-    /// Reopens fixed findings that a retest showed again. Marks open findings that the retest did
-    /// not show as fixed, unless they are in `seen`.
-    pub fn enter_retest(
-        &mut self,
-        retested: &BTreeMap<String, bool>,
-        seen: &BTreeSet<String>,
-        day: &str,
-    ) {
-        for (id, is_shown) in retested {
+    /// Reopens fixed findings that a retest showed again. Marks open findings as fixed if no retest
+    /// shows them with any of their options, unless they are in `seen`.
+    pub fn enter_retest(&mut self, retest: &Retest<'_>, seen: &BTreeSet<String>, day: &str) {
+        for (id, is_shown) in retest.shown {
             let Some(mut finding) = self.all.remove(id) else { continue };
             let is_open = [FindingState::New, FindingState::Known].contains(&finding.state);
             if *is_shown {
                 finding = finding.reopened(day);
+                finding.gone_with.remove(retest.options);
                 day.clone_into(&mut finding.last_seen);
             } else if is_open && !seen.contains(id) {
-                finding.state = FindingState::Fixed;
-                finding.fixed_on = Some(day.to_owned());
+                finding = finding.gone(retest.options, day);
             }
             self.all.insert(id.clone(), finding);
         }
@@ -229,6 +243,7 @@ impl Finding {
             counted: Vec::new(),
             shown_by: Vec::new(),
             options: String::new(),
+            gone_with: BTreeSet::new(),
             replay: String::new(),
             plan: None,
             note: None,
@@ -240,30 +255,54 @@ impl Finding {
             let is_fresh = self.fixed_on.as_deref() == Some(day);
             self.state = if is_fresh { FindingState::Known } else { FindingState::New };
             self.fixed_on = None;
+            self.gone_with = self.all_options();
         }
         self
     }
 
-    /// Adds the runs of a sweep. If the sweep has other options than the finding, first discards
-    /// the runs in `shown_by`, because they may not show the finding with the new options.
+    /// Marks the finding as fixed if all options of its runs are gone.
+    fn gone(mut self, options: &str, day: &str) -> Finding {
+        self.gone_with.insert(options.to_owned());
+        if self.all_options().is_subset(&self.gone_with) {
+            self.state = FindingState::Fixed;
+            self.fixed_on = Some(day.to_owned());
+            self.gone_with.clear();
+        }
+        self
+    }
+
+    fn all_options(&self) -> BTreeSet<String> {
+        self.shown_by.iter().map(|shown| shown.options.clone()).collect()
+    }
+
+    /// Returns the runs with these options. A seed gives the same run only with the same options.
+    pub fn runs_with<'f>(&'f self, options: &'f str) -> impl Iterator<Item = &'f Shown> {
+        self.shown_by.iter().filter(move |shown| shown.options == options)
+    }
+
+    /// Adds the runs of a sweep.
     fn seen(mut self, found: &Fingerprint, (sweep, cell): (&Sweep, &Cell), day: &str) -> Finding {
         let options = options_of(sweep);
-        if self.options != options {
-            self.shown_by.clear();
-            options.clone_into(&mut self.options);
-        }
+        self.gone_with.remove(options);
         let smallest = self.shown_by.first().cloned();
         self.shown_by.extend(found.runs_kept().into_iter().map(|kept| Shown {
             faults: kept.faults,
             seed: kept.seed,
             fault: cell.fault.clone(),
+            options: options.to_owned(),
         }));
         self.shown_by.sort();
         self.shown_by.dedup();
-        self.shown_by.truncate(SHOWN_MAX);
+        let mut kept: BTreeMap<String, usize> = BTreeMap::new();
+        self.shown_by.retain(|shown| {
+            let count = kept.entry(shown.options.clone()).or_default();
+            *count += 1;
+            *count <= SHOWN_MAX
+        });
         if let Some(shown) = self.shown_by.first()
             && Some(shown) != smallest.as_ref()
         {
+            options.clone_into(&mut self.options);
             self.replay = sweep.replay(cell, shown.seed);
             self.plan = found.report.as_deref().and_then(|report| report.minimal_plan.clone());
         }

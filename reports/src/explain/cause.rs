@@ -118,7 +118,7 @@ causes! {
     SplitBrain = split_brain,
     /// A server lost its grants in a restart, and the lock was granted again too early.
     RestartWithoutDelay = restart_without_delay,
-    /// A server restarted without the counter that issues fencing tokens.
+    /// A server restarted without the latest value of the counter that issues fencing tokens.
     RestartDataLoss = restart_data_loss,
     /// The tokens do not come from one counter, so their order has no meaning.
     UnorderedTokens = unordered_tokens,

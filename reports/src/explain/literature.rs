@@ -31,6 +31,8 @@ pub struct Conditions {
     pub restart_loses: bool,
     /// `true` if holders use the lock until its validity ends.
     pub until_validity: bool,
+    /// `true` if a critical section may be longer than a lease that nobody renews.
+    pub outlasts_lease: bool,
     pub storage: StorageRule,
 }
 
@@ -95,7 +97,19 @@ fn accident_families() -> impl Iterator<Item = Family> {
     FAMILIES.iter().copied().filter(is_switched)
 }
 
+/// The predictions that a lock is safe assume that a lease lasts for the whole critical section.
 fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Vec<Kind>, Grounds)> {
+    let may_expire = conditions.outlasts_lease && is_plain_lease(client);
+    stated_of(client, family, conditions).filter(|(kinds, _)| !kinds.is_empty() || !may_expire)
+}
+
+/// Returns whether the lock neither renews or extends its lease nor states how long the lease is
+/// valid.
+pub fn is_plain_lease(client: &str) -> bool {
+    ["single-node", "fencing"].contains(&client) || stated::is_plain_lease(client)
+}
+
+fn stated_of(client: &str, family: Family, conditions: Conditions) -> Option<(Vec<Kind>, Grounds)> {
     let (breaks_exclusion, grounds) = match client {
         "single-node" | "fencing" => primary(family, conditions)?,
         // The section "Retry on Failure" recommends parallel requests, so `redlock-parallel` is the
@@ -306,8 +320,12 @@ impl Expected {
 mod tests {
     use super::*;
 
-    const DEFAULT: Conditions =
-        Conditions { restart_loses: true, until_validity: false, storage: StorageRule::Fenced };
+    const DEFAULT: Conditions = Conditions {
+        restart_loses: true,
+        until_validity: false,
+        outlasts_lease: false,
+        storage: StorageRule::Fenced,
+    };
 
     fn kinds(client: &str, fault: &str, conditions: Conditions) -> Option<Vec<Kind>> {
         expected(client, &fault.parse().unwrap(), conditions).map(|expected| expected.kinds)
@@ -382,6 +400,27 @@ mod tests {
             kinds("redlock", "restart", DEFAULT)
                 .is_some_and(|kinds| kinds.contains(&Kind::Overlap))
         );
+    }
+
+    #[test]
+    fn no_lease_is_called_safe_that_is_shorter_than_the_critical_section() {
+        let longer = Conditions { outlasts_lease: true, ..DEFAULT };
+        let changes = |client: &str, family: &str| {
+            (kinds(client, family, DEFAULT), kinds(client, family, longer))
+        };
+        for client in ["single-node", "fencing"] {
+            assert_eq!(changes(client, "none"), (Some(vec![]), None), "{client}");
+            assert_eq!(changes(client, "partition"), (Some(vec![]), None), "{client}");
+        }
+        assert_eq!(changes("shedlock-jdbc", "client-crash"), (Some(vec![]), None));
+        assert_eq!(
+            changes("redlock", "none"),
+            (Some(vec![]), Some(vec![])),
+            "it states a validity"
+        );
+        assert_eq!(changes("redisson", "client-crash").1, Some(vec![]), "it renews its lease");
+        let (before, after) = changes("single-node", "pause");
+        assert!(before == after && before.is_some_and(|kinds| !kinds.is_empty()));
     }
 
     #[test]

@@ -85,6 +85,10 @@ pub struct RunReport {
     /// the report's config.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lengths: BTreeMap<String, String>,
+    /// Number of processes and cycles of the replay of a minimal run. They override the report's
+    /// config. Absent for all other runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<MinimalWorkload>,
     /// Durations of acquires, critical sections and releases, in microseconds.
     pub latency_us: Latencies,
     /// Numbers of storage requests, by result.
@@ -121,6 +125,14 @@ pub struct RunReport {
 }
 
 impl RunReport {
+    /// Returns the command line that reproduces an unexpected violation, or else any violation.
+    pub fn replay_of_deviation(&self) -> Option<&str> {
+        let unexpected = self.expectation.as_ref().map_or(&[][..], |held| &held.unexpected);
+        let mut violations = self.violations.iter();
+        let shown = violations.find(|one| unexpected.contains(&one.violation.id));
+        Some(shown.or(self.violations.first())?.replay.as_str())
+    }
+
     pub(crate) fn drop_history(&mut self) {
         (self.history, self.history_checksum) = (None, None);
     }
@@ -188,6 +200,15 @@ pub struct ViolationReport {
     pub remedies: Vec<Remedy>,
     /// Command line that reproduces the violation.
     pub replay: String,
+}
+
+/// Workload of the run of a minimal plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct MinimalWorkload {
+    /// Number of processes that take the lock.
+    pub processes: u16,
+    /// Number of cycles of each process.
+    pub cycles: u32,
 }
 
 /// Run of the minimal plan. This run may have fewer processes and cycles than the original run. All

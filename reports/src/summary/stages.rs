@@ -78,6 +78,7 @@ impl From<Stages> for RunReport {
             faults_began: facts.faults_began,
             plan: facts.plan,
             lengths: facts.lengths,
+            workload: None,
             latency_us: facts.latency_us,
             storage: facts.storage,
             violations: violations.collect(),

@@ -2,6 +2,7 @@
 
 mod cell;
 mod comparison;
+mod config;
 mod failing;
 mod finding_state;
 mod first;
@@ -15,6 +16,7 @@ pub use cell::{Cell, Fingerprint, Kept, RunSummary, Smallest, VIOLATIONS_MAX};
 pub use comparison::{
     Anomaly, Comparison, Difference, Half, LEVEL, NothingInCommon, Pair, Setting, Side,
 };
+pub use config::differing;
 pub use failing::Standing;
 pub use finding_state::FindingState;
 pub(crate) use first::EXACT_MAX;
@@ -107,6 +109,27 @@ pub struct Measured {
 }
 
 impl Sweep {
+    /// Returns the seeds of the shard that were not run, in ascending order. If the document does
+    /// not state the seeds of the whole sweep, returns the gaps.
+    pub fn missing(&self) -> Vec<SeedRange> {
+        let asked = self.whole.map_or(self.seeds, |whole| self.shard.slice(whole));
+        let ran: Ranges = runs_of(self).into_iter().collect();
+        ran.missing(asked)
+    }
+
+    /// Names the seeds that were not run; `None` if the sweep is complete.
+    pub fn missing_in_words(&self) -> Option<String> {
+        let missing: Vec<String> = self.missing().iter().map(SeedRange::to_string).collect();
+        match missing.split_last() {
+            None if self.complete => None,
+            None => Some("the sweep was interrupted".to_owned()),
+            Some((one, [])) => Some(format!("seeds {one} were not run")),
+            Some((last, others)) => {
+                Some(format!("seeds {} and {last} were not run", others.join(", ")))
+            }
+        }
+    }
+
     pub fn sealed(&self) -> serde_json::Result<Sweep> {
         let document = serde_json::to_value(self)?;
         let checksum = checksum(&document, Uncovered::Measured);

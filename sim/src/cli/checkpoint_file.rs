@@ -7,6 +7,7 @@ use crate::files::write_file;
 use crate::studies::sweep::{Checkpoint, SweepSpec};
 use fencepost_reports::Sweep;
 use fencepost_reports::record::checksum::Protection;
+use fencepost_reports::summary::sweep::{SeedRange, Shard};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -24,11 +25,8 @@ struct State {
     failure: Option<Failure>,
 }
 
-pub(crate) fn place(
-    arguments: &SweepArguments,
-    spec: &SweepSpec,
-) -> Result<Option<PathBuf>, Failure> {
-    let name = format!("sweep-{}-of-{}.checkpoint", spec.shard.index, spec.shard.count);
+pub(crate) fn place(arguments: &SweepArguments, shard: Shard) -> Result<Option<PathBuf>, Failure> {
+    let name = format!("sweep-{}-of-{}.checkpoint", shard.index, shard.count);
     let path =
         arguments.checkpoint.clone().or_else(|| Some(arguments.common.out.as_ref()?.join(name)));
     match path {
@@ -50,6 +48,15 @@ pub(crate) fn resume(path: &Path, spec: &SweepSpec) -> Result<Option<Sweep>, Fai
         unprotected(path, "has no checksum");
     }
     Ok(Some(sum))
+}
+
+/// Returns the seeds of the sweep whose checkpoint is in the file, unless that sweep has ended.
+pub(crate) fn asked_by_unfinished(path: &Path) -> Result<Option<SeedRange>, Failure> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = read_file(path, "a checkpoint")?;
+    Checkpoint::asked_if_unfinished(&text).map_err(|error| Failure::content(path, error))
 }
 
 impl CheckpointFile {

@@ -133,7 +133,11 @@ fn wanted(value: &toml::Value) -> Result<Wanted, String> {
             }
             let of = |key: &str| table.get(key).map_or(Ok(BTreeSet::new()), kinds);
             let accepts = table.get("accepts").map_or(Ok(BTreeSet::new()), fingerprints)?;
-            Ok(Wanted::Kinds { must: of("violates")?, may: of("may")?, accepts })
+            let (must, may) = (of("violates")?, of("may")?);
+            if must.is_empty() && may.is_empty() && accepts.is_empty() {
+                return Err(format!("all lists are empty: {}", expected()));
+            }
+            Ok(Wanted::Kinds { must, may, accepts })
         }
         _ => Err(expected()),
     }
@@ -218,6 +222,7 @@ mod tests {
         refused("[redlock]\nnone = 'fine'", "\"violates\"");
         refused("[redlock]\nnone = { violates = ['bad-luck'] }", "bad-luck");
         refused("[redlock]\nnone = { accepts = ['overlap'] }", "fingerprint");
+        refused("[redlock]\nnone = { violates = [] }", "all lists are empty: expected \"safe\"");
         refused("[redlock]\nnone = { must = ['overlap'] }", "must");
         refused("[redlock]\npause = 'safe'\ngc-pause = 'safe'", "twice");
         refused("redlock = 'safe'", "table");

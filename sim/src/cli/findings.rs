@@ -21,9 +21,9 @@ use crate::run::fit::fits;
 use crate::setup::scenario::Scenario;
 use crate::studies::retest::shows;
 use fencepost_faults::did_you_mean;
-use fencepost_reports::documents::findings::{Finding, VIEWS, common_options};
+use fencepost_reports::documents::findings::{Finding, Retest, VIEWS, common_options};
 use fencepost_reports::summary::sweep::FindingState;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 pub(crate) fn findings(command: &FindingsCommand) -> Result<Outcome, Failure> {
@@ -74,18 +74,15 @@ fn retest(arguments: &RetestArguments) -> Result<Outcome, Failure> {
     let store = Store::at(&arguments.store.findings);
     let known = store.existing()?;
     let scenario = Rc::new(scenario_of(arguments)?);
-    let options = scenario.flags();
+    let flags = scenario.flags();
+    let options = common_options(&flags);
     let mut retested = BTreeMap::new();
     for finding in known.by_urgency() {
-        if finding.options != common_options(&options) {
-            let (id, asked) = (&finding.id, &finding.options);
-            let asked = if asked.is_empty() { "the built-in settings" } else { asked };
-            log(format_args!(
-                "not retested: {id} was found with {asked}: to retest it, use the same settings"
-            ));
+        note_others(finding, options);
+        if finding.runs_with(options).next().is_none() {
             continue;
         }
-        let is_shown = is_shown(finding, &scenario)?;
+        let is_shown = is_shown(finding, options, &scenario)?;
         if !matches!(arguments.quiet.verbosity(), super::progress::Verbosity::Quiet) {
             let said = if is_shown { "still violated" } else { "gone" };
             log(format_args!("{said}: {} {} by {}", finding.id, finding.kind, finding.cause));
@@ -94,7 +91,7 @@ fn retest(arguments: &RetestArguments) -> Result<Outcome, Failure> {
     }
     let day = today()?;
     store.change(|findings| {
-        findings.enter_retest(&retested, &std::collections::BTreeSet::new(), &day);
+        findings.enter_retest(&Retest { options, shown: &retested }, &BTreeSet::new(), &day);
         let view = view(VIEWS, "text")?;
         print(&view.write(findings).map_err(Failure::Output)?)
     })?;
@@ -103,6 +100,19 @@ fn retest(arguments: &RetestArguments) -> Result<Outcome, Failure> {
     };
     let open = known.by_urgency().into_iter().any(|finding| is_open(&finding));
     Ok(if open { Outcome::Violated } else { Outcome::AsExpected })
+}
+
+/// Names the settings of the finding that this retest does not repeat.
+fn note_others(finding: &Finding, options: &str) {
+    let runs = finding.shown_by.iter().map(|shown| shown.options.as_str());
+    let others: BTreeSet<&str> = runs.filter(|other| *other != options).collect();
+    for other in others {
+        let other = if other.is_empty() { "the built-in settings" } else { other };
+        let id = &finding.id;
+        log(format_args!(
+            "not retested: {id} was found with {other}: to retest it, use the same settings"
+        ));
+    }
 }
 
 fn scenario_of(arguments: &RetestArguments) -> Result<Scenario, Failure> {
@@ -125,7 +135,7 @@ fn own_option(finding: &Finding) -> Option<String> {
     Some(format!("{option}{}", &value[..end]))
 }
 
-fn is_shown(finding: &Finding, scenario: &Rc<Scenario>) -> Result<bool, Failure> {
+fn is_shown(finding: &Finding, options: &str, scenario: &Rc<Scenario>) -> Result<bool, Failure> {
     let client = client_of(&finding.client, scenario).map_err(|failure| {
         let Some(option) = own_option(finding) else { return failure };
         Failure::wrong(format!(
@@ -133,7 +143,7 @@ fn is_shown(finding: &Finding, scenario: &Rc<Scenario>) -> Result<bool, Failure>
             finding.id, finding.client
         ))
     })?;
-    for shown in &finding.shown_by {
+    for shown in finding.runs_with(options) {
         let families = shown.fault.parse().map_err(Failure::wrong)?;
         fits(scenario, client, &families).map_err(Failure::wrong)?;
         let run = RunSpec::draw(shown.seed, client, &families, scenario.clone());

@@ -11,7 +11,9 @@ use crate::run::RunSpec;
 use crate::run::verdicts::{Findings, recordings, report};
 use crate::setup::lengths::with_stated;
 use crate::setup::scenario::{InvalidServers, OwnServer, Scenario, ServerBinary};
+use fencepost_reports::record::programs::shell_word;
 use fencepost_reports::show::format::Format;
+use fencepost_reports::summary::report::MinimalWorkload;
 use fencepost_reports::{Report, RunFacts, RunReport, Stages};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,6 +23,9 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     let format = format(&arguments.source.format)?;
     let path = &arguments.source.file;
     let recorded = report_in(path)?;
+    if arguments.minimal {
+        require_minimal(path, &recorded)?;
+    }
     let mut scenario = scenario_of(path, &recorded)?;
     let compared = compared(&recorded, &scenario, arguments.allow_changed)?;
     if arguments.allow_changed {
@@ -46,6 +51,19 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
         .map_err(Failure::Output)?;
     print(&String::from_utf8_lossy(&text))?;
     Ok(Outcome::of_runs(&replayed.runs))
+}
+
+fn require_minimal(path: &Path, recorded: &Report) -> Result<(), Failure> {
+    let mut violations = recorded.runs.iter().flat_map(|run| &run.violations);
+    if violations.any(|one| one.minimal_plan.is_some() && one.minimal_run.is_some()) {
+        return Ok(());
+    }
+    let file = path.display();
+    let why = match recorded.runs.iter().all(|run| run.violations.is_empty()) {
+        true => "has no violations, so it has no minimal plans".to_owned(),
+        false => format!("has no minimal plans: run `fencepost shrink {file}` first"),
+    };
+    Err(Failure::wrong(format!("{file} {why}")))
 }
 
 fn compared(
@@ -108,8 +126,11 @@ impl Replay<'_> {
     }
 
     fn replay(&self, format: &Format) -> Result<RunReport, Failure> {
-        let shown_by = self.run.violations.first().map(|violation| violation.replay.clone());
-        self.replay_spec(&self.spec()?, (&self.run.history_digest, shown_by), format)
+        let spec = self.spec()?;
+        let shown_by = shown_by(self.run, &spec);
+        let mut report = self.replay_spec(&spec, (&self.run.history_digest, shown_by), format)?;
+        report.workload = self.run.workload;
+        Ok(report)
     }
 
     fn replay_minimal(&self, format: &Format) -> Result<Vec<RunReport>, Failure> {
@@ -126,7 +147,11 @@ impl Replay<'_> {
                 .validate()
                 .map_err(|error| Failure::content(self.path, format!("minimal_run: {error}")))?;
             let spec = RunSpec { plan: plan.clone(), scenario, ..whole };
-            let report = self.replay_spec(&spec, (&minimal.history_digest, None), format)?;
+            let file = shell_word(&self.path.display().to_string());
+            let shown_by = format!("fencepost replay {file} --minimal");
+            let digest = minimal.history_digest.as_str();
+            let mut report = self.replay_spec(&spec, (digest, shown_by), format)?;
+            report.workload = Some(MinimalWorkload { processes, cycles });
             let id = &violation.violation.id;
             if self.is_compared && report.violations.iter().all(|it| it.violation.id != *id) {
                 let (path, client) = (self.path.display(), &self.run.client);
@@ -142,18 +167,24 @@ impl Replay<'_> {
     fn replay_spec(
         &self,
         spec: &RunSpec,
-        (digest, shown_by): (&str, Option<String>),
+        (digest, shown_by): (&str, String),
         format: &Format,
     ) -> Result<RunReport, Failure> {
         spec.validate().map_err(|error| Failure::content(self.path, error))?;
         let outcome = run_for(spec, Engine::Turmoil, format)?;
-        let shown_by = shown_by.unwrap_or_else(|| Findings::command(spec));
         let facts = Findings { spec, outcome: &outcome }.facts_shown_by(shown_by);
         if self.is_compared {
             same_history(self.path, &facts, digest)?;
         }
         Ok(Stages { recordings: recordings(outcome, format.needs()), ..facts.into() }.into())
     }
+}
+
+/// Returns the command line that the report states for the run. The plan may differ from the plan
+/// that the seed draws.
+pub(super) fn shown_by(run: &RunReport, spec: &RunSpec) -> String {
+    let stated = run.violations.first().map(|violation| violation.replay.clone());
+    stated.unwrap_or_else(|| Findings::command(spec))
 }
 
 pub(super) fn spec_of(
@@ -164,8 +195,12 @@ pub(super) fn spec_of(
 ) -> Result<RunSpec, Failure> {
     let families = run.fault.parse().map_err(|error| Failure::content(path, error))?;
     let (seed, plan) = (recorded.seed, run.plan.clone());
-    let wrong = |error| Failure::content(path, format!("runs.lengths: {error}"));
-    let scenario = Rc::new(with_stated(scenario, &run.lengths).map_err(wrong)?);
+    let wrong = |error| Failure::content(path, format!("runs.lengths or runs.workload: {error}"));
+    let mut scenario = with_stated(scenario, &run.lengths).map_err(wrong)?;
+    if let Some(MinimalWorkload { processes, cycles }) = run.workload {
+        (scenario.processes, scenario.cycles) = (processes, cycles);
+    }
+    let scenario = Rc::new(scenario);
     scenario.validate().map_err(|error| wrong(error.to_string()))?;
     Ok(RunSpec { seed, client: client_of(&run.client, &scenario)?, families, scenario, plan })
 }

@@ -2,14 +2,14 @@ use super::arguments::ShrinkArguments;
 use super::options::format;
 use super::output::{page, print};
 use super::read::report_in;
-use super::replay::{same_history, scenario_of, spec_of, unchanged};
+use super::replay::{same_history, scenario_of, shown_by, spec_of, unchanged};
 use super::run::run_spec;
 use super::{Failure, Outcome};
 use crate::Engine;
 use crate::diagnosis::diagnose;
 use crate::run::verdicts::{Findings, recordings};
-use fencepost_reports::Stages;
 use fencepost_reports::show::format::Needs;
+use fencepost_reports::{RunReport, Stages};
 use std::rc::Rc;
 
 pub(crate) fn shrink(arguments: &ShrinkArguments) -> Result<Outcome, Failure> {
@@ -23,12 +23,14 @@ pub(crate) fn shrink(arguments: &ShrinkArguments) -> Result<Outcome, Failure> {
         let spec = spec_of(path, &recorded, run, &scenario)?;
         spec.validate().map_err(|error| Failure::content(path, error))?;
         let outcome = run_spec(&spec, Engine::Fast)?;
-        let facts = Findings { spec: &spec, outcome: &outcome }.facts();
+        let shown_by = shown_by(run, &spec);
+        let facts = Findings { spec: &spec, outcome: &outcome }.facts_shown_by(shown_by);
         same_history(path, &facts, &run.history_digest)?;
         let diagnosis = diagnose(&spec, &facts);
         let needs = if run.history.is_some() { Needs::History } else { Needs::Findings };
         let recordings = recordings(outcome, needs);
-        runs.push(Stages { diagnosis, recordings, ..facts.into() }.into());
+        let shrunk = Stages { diagnosis, recordings, ..facts.into() }.into();
+        runs.push(RunReport { workload: run.workload, ..shrunk });
     }
     recorded.runs = runs;
     let mut text = Vec::new();

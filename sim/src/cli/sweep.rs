@@ -1,5 +1,5 @@
 use super::arguments::{Seeds, SweepArguments};
-use super::checkpoint_file::{CheckpointFile, json, place, resume};
+use super::checkpoint_file::{CheckpointFile, asked_by_unfinished, json, place, resume};
 use super::expect::{self, Expectations, JudgedCell};
 use super::findings::Known;
 use super::interrupt::{Interrupt, end_soon};
@@ -17,7 +17,9 @@ use crate::studies::sweep::{
 };
 use fencepost_faults::Seed;
 use fencepost_reports::show::format::{FORMATS, Format, Sweeps};
-use fencepost_reports::summary::sweep::{Cell, Comparison, Measured, SeedRange, Sweep, runs_of};
+use fencepost_reports::summary::sweep::{
+    Cell, Comparison, Measured, SeedRange, Shard, Sweep, runs_of,
+};
 use fencepost_reports::{RunFacts, Verdict};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -32,9 +34,11 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let baseline = arguments.baseline.as_deref().map(|path| baseline(path, options.format));
     let baseline = baseline.transpose()?;
     let known = arguments.findings.as_deref().map(Known::read).transpose()?;
-    let spec = spec(arguments, &options, known.as_ref())?;
+    let shard = shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?;
+    let checkpoint = place(arguments, shard)?;
+    let seeds = seeds(arguments, known.as_ref(), checkpoint.as_deref())?;
+    let spec = spec(arguments, &options, (seeds, shard));
     arguments.common.out.as_deref().map_or(Ok(()), make_folder)?;
-    let checkpoint = place(arguments, &spec)?;
     let start = match &checkpoint {
         Some(path) if arguments.resume => resume(path, &spec)?,
         _ => None,
@@ -135,14 +139,14 @@ fn baseline(path: &Path, format: Sweeps) -> Result<(String, Sweep), Failure> {
 fn spec(
     arguments: &SweepArguments,
     options: &Options<Sweeps>,
-    known: Option<&Known>,
-) -> Result<SweepSpec, Failure> {
-    Ok(SweepSpec {
+    (seeds, shard): (SeedRange, Shard),
+) -> SweepSpec {
+    SweepSpec {
         cells: options.cells.clone(),
         scenario: options.scenario.clone(),
         engine: options.engine,
-        seeds: seeds(arguments.seeds, known)?,
-        shard: shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?,
+        seeds,
+        shard,
         jobs: arguments.jobs.count(),
         fail_fast: arguments.fail_fast,
         // An explanation needs many runs, and runs of traced processes are slow.
@@ -150,15 +154,26 @@ fn spec(
             && options.scenario.programs.is_empty()
             && options.scenario.binaries.is_empty(),
         violations_max: arguments.max_violations,
-    })
+    }
 }
 
-fn seeds(asked: Seeds, known: Option<&Known>) -> Result<SeedRange, Failure> {
-    let (from, to) = match (asked, known) {
-        (Seeds::Range(from, to), _) => (from, to),
+/// With `--seeds +N --resume`, returns the seeds of the unfinished checkpoint, because the stopped
+/// sweep may have advanced the next seed of the findings store.
+fn seeds(
+    arguments: &SweepArguments,
+    known: Option<&Known>,
+    checkpoint: Option<&Path>,
+) -> Result<SeedRange, Failure> {
+    let (from, to) = match (arguments.seeds, known) {
+        (Seeds::Range(from, to), _) => (Seed(from), Seed(to)),
         (Seeds::Next(count), Some(known)) => {
+            let checkpoint = checkpoint.filter(|_| arguments.resume);
+            let unfinished = checkpoint.map(asked_by_unfinished).transpose()?.flatten();
+            if let Some(asked) = unfinished.filter(|asked| asked.len() == count) {
+                return Ok(asked);
+            }
             let from = known.next_seed();
-            (from, from.saturating_add(count))
+            (from, Seed(from.0.saturating_add(count)))
         }
         (Seeds::Next(count), None) => {
             return Err(Failure::wrong(format!(
@@ -167,7 +182,7 @@ fn seeds(asked: Seeds, known: Option<&Known>) -> Result<SeedRange, Failure> {
             )));
         }
     };
-    Ok(SeedRange { from: Seed(from), to: Seed(to) })
+    Ok(SeedRange { from, to })
 }
 
 pub(crate) fn conclude(

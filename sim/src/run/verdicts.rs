@@ -113,6 +113,7 @@ pub fn conditions(scenario: &Scenario) -> Conditions {
     Conditions {
         restart_loses: !survives,
         until_validity: scenario.hold == Hold::UntilValidity,
+        outlasts_lease: matches!(scenario.hold, Hold::Drawn(hold) if hold.max >= scenario.ttl),
         storage: scenario.storage,
     }
 }
@@ -146,7 +147,28 @@ pub fn tool() -> Tool {
 
 #[cfg(test)]
 mod tests {
-    use fencepost_reports::explain::literature::named;
+    use super::{Scenario, conditions};
+    use crate::run::fit::usage;
+    use crate::setup::span::Span;
+    use fencepost_reports::explain::literature::{is_plain_lease, named};
+
+    #[test]
+    fn the_literature_calls_no_lock_a_plain_lease_that_renews() {
+        let plain = fencepost_clients::CLIENTS.iter().filter(|client| is_plain_lease(client.name));
+        assert!(plain.clone().count() > 5);
+        for client in plain {
+            let usage = usage(&Scenario::default(), client);
+            assert!(!usage.renews && !usage.extends, "{}", client.name);
+        }
+    }
+
+    #[test]
+    fn a_critical_section_as_long_as_the_lease_outlasts_it() {
+        let built_in = Scenario::default();
+        assert!(!conditions(&built_in).outlasts_lease);
+        let short = Scenario { ttl: Span::secs(8), ..built_in };
+        assert!(conditions(&short).outlasts_lease);
+    }
 
     #[test]
     fn the_literature_speaks_of_locks_that_there_are() {

@@ -108,6 +108,40 @@ fn a_retest_tells_what_is_fixed() {
 }
 
 #[test]
+fn a_sweep_with_other_settings_hides_no_finding() {
+    let folder = project();
+    let folder = folder.path();
+    assert_eq!(status(folder, &["sweep", "--seeds", "0..3"]).0, 1);
+    assert_eq!(status(folder, &["sweep", "--seeds", "0..3", "--ttl", "9s"]).0, 1);
+    assert_eq!(status(folder, &["sweep", "--seeds", "90..91"]).0, 1, "known seeds show it");
+    let (code, retest) = status(folder, &["findings", "retest"]);
+    assert_eq!(code, 1, "{}", retest.stderr);
+    assert!(retest.stderr.contains("still violated: "), "{}", retest.stderr);
+    assert!(retest.stderr.contains(" was found with --set cycles=5 --set ttl=9s: "));
+    std::fs::write(folder.join("lock.lua"), FIXED).unwrap();
+    let (code, gone) = status(folder, &["findings", "retest"]);
+    assert_eq!((code, gone.stdout.contains("fixed ")), (0, false), "{}", gone.stdout);
+    let (_, both) = status(folder, &["findings", "retest", "--ttl", "9s"]);
+    assert!(both.stdout.starts_with("fixed "), "{}", both.stdout);
+}
+
+#[test]
+fn a_stopped_sweep_of_new_seeds_can_be_resumed_and_loses_none() {
+    let folder = project();
+    let folder = folder.path();
+    let new_seeds = ["sweep", "--seeds", "+40", "--checkpoint", "at", "--format", "json", "-q"];
+    let stopped = status(folder, &[&new_seeds[..], &["--fail-fast"]].concat()).1;
+    let sum: Value = serde_json::from_str(&stopped.stdout).unwrap();
+    assert_eq!(sum["complete"], false);
+    let missing = sum["gaps"].get(0).map_or(&sum["seeds"]["to"], |gap| &gap["from"]);
+    assert_eq!(store(folder)[0]["next_seed"], *missing);
+    let resumed = status(folder, &[&new_seeds[..], &["--resume"]].concat()).1;
+    let sum: Value = serde_json::from_str(&resumed.stdout).expect(&resumed.stderr);
+    assert_eq!(sum["seeds"], serde_json::json!({ "from": "0", "to": "40" }));
+    assert_eq!((&sum["complete"], &store(folder)[0]["next_seed"]), (&true.into(), &"40".into()));
+}
+
+#[test]
 fn a_merge_adds_all_slices() {
     let folder = project();
     let folder = folder.path();

@@ -200,6 +200,7 @@ fn a_new_lock_runs_as_it_is_and_is_never_overwritten() {
     let line = |arguments: &[&str]| refusal(folder.path(), arguments);
     assert!(line(&["new", "lock", "my-redis"]).contains("my-redis.lua already exists"));
     assert!(line(&["new", "lock", "a b"]).contains("'a b': expected a name of letters"));
+    assert!(line(&["new", "lock", "--", "-x"]).contains("'-x': expected a name of letters"));
     assert!(line(&["new", "lock", "x", "--on", "chubby"]).contains("unknown --on 'chubby'"));
     assert_eq!(fencepost(&["new"]).status, 2);
 }

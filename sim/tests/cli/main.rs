@@ -20,6 +20,7 @@ mod project;
 mod readme;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod real_servers;
+mod replays;
 mod report_format;
 mod serve;
 mod site;

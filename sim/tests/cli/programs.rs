@@ -183,7 +183,7 @@ fn shards_of_a_program_add_up_and_go_on_and_a_changed_worker_does_neither() {
     fs::write(folder.path().join("2.json"), ask(&["--shard", "2/2"]).stdout).unwrap();
     let refused = merge();
     assert_eq!(refused.status, 2);
-    assert!(refused.stderr.contains("differ in 'config.scenario.programs"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("different settings (programs."), "{}", refused.stderr);
 }
 
 #[test]

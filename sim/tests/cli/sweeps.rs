@@ -66,7 +66,7 @@ fn a_checkpoint_of_another_sweep_is_refused() {
     assert_eq!(with("0..4", &[]).status, 0, "where there is no checkpoint the sweep begins");
     for (answer, says) in [
         (with("0..5", &[]), "seeds is 0..4, not 0..5"),
-        (with("0..4", &["--ttl", "9s"]), "config is"),
+        (with("0..4", &["--ttl", "9s"]), "with other settings (ttl: 10s, not 9s): use the options"),
         (
             with("0..4", &["--fault", "pause"]),
             "cells is single-node x none, not single-node x pause",

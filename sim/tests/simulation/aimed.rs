@@ -198,7 +198,7 @@ fn sweeps_of_different_strategies_do_not_add_up() {
     let [one, other, two] = [shard("1/2", "aimed"), shard("2/2", "uniform"), shard("2/2", "aimed")];
     let refused = fencepost_in(folder.path(), &["merge", &one, &other]);
     assert_eq!(refused.status, 2);
-    assert!(refused.stderr.contains("differ in 'config."), "{}", refused.stderr);
+    assert!(refused.stderr.contains("strategy: aimed, not uniform"), "{}", refused.stderr);
     let sum = fencepost_in(folder.path(), &["merge", &one, &two, "--format", "json"]);
     assert_ne!(sum.status, 2, "{}", sum.stderr);
 }

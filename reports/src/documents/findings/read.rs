@@ -60,10 +60,13 @@ fn finding(line: &str) -> Result<Finding, String> {
     if !line.ends_with('\n') {
         return Err("the line is cut short: expected a line break at its end".to_owned());
     }
-    let finding: Finding = serde_json::from_str(line).map_err(|error| {
+    let words = |error: serde_json::Error| {
         let words = error.to_string();
         words.split(" at line ").next().unwrap_or_default().to_owned()
-    })?;
+    };
+    let mut value: Value = serde_json::from_str(line).map_err(words)?;
+    state_options(&mut value);
+    let finding: Finding = serde_json::from_value(value).map_err(words)?;
     let is_id = finding.id.len() == 12 && finding.id.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !is_id {
         return Err(format!("id '{}': expected twelve hex digits", finding.id));
@@ -75,6 +78,17 @@ fn finding(line: &str) -> Result<Finding, String> {
         }
     }
     Ok(finding)
+}
+
+/// Adds the options of the finding to its runs that do not state their own.
+fn state_options(finding: &mut Value) {
+    let options = finding.get("options").cloned();
+    let runs = finding.get_mut("shown_by").and_then(Value::as_array_mut);
+    for run in runs.into_iter().flatten().filter_map(Value::as_object_mut) {
+        if let (Some(options), false) = (&options, run.contains_key("options")) {
+            run.insert("options".to_owned(), options.clone());
+        }
+    }
 }
 
 fn is_day(text: &str) -> bool {

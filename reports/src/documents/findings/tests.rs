@@ -11,8 +11,14 @@ fn states(findings: &Findings) -> BTreeSet<FindingState> {
     findings.all.values().map(|one| one.state).collect()
 }
 
-fn retested(seen: &BTreeSet<String>, is_shown: bool) -> BTreeMap<String, bool> {
-    seen.iter().map(|id| (id.clone(), is_shown)).collect()
+/// Enters a retest of all findings `ids` with these options.
+fn retest(
+    findings: &mut Findings,
+    (ids, is_shown, options): (&BTreeSet<String>, bool, &str),
+    (seen, day): (&BTreeSet<String>, &str),
+) {
+    let shown = ids.iter().map(|id| (id.clone(), is_shown)).collect();
+    findings.enter_retest(&Retest { options, shown: &shown }, seen, day);
 }
 
 #[test]
@@ -33,13 +39,13 @@ fn a_finding_is_new_once_and_known_ever_after() {
 fn a_finding_that_no_seed_shows_is_fixed_and_new_when_it_returns() {
     let mut findings = Findings::default();
     let seen = findings.add(&sweep(), "2026-01-02");
-    findings.enter_retest(&retested(&seen, false), &seen, "2026-01-02");
+    retest(&mut findings, (&seen, false, ""), (&seen, "2026-01-02"));
     assert_eq!(states(&findings), [FindingState::New].into(), "new seeds have shown it");
-    findings.enter_retest(&retested(&seen, false), &BTreeSet::new(), "2026-01-03");
+    retest(&mut findings, (&seen, false, ""), (&BTreeSet::new(), "2026-01-03"));
     assert_eq!(states(&findings), [FindingState::Fixed].into());
-    findings.enter_retest(&retested(&seen, true), &BTreeSet::new(), "2026-01-04");
+    retest(&mut findings, (&seen, true, ""), (&BTreeSet::new(), "2026-01-04"));
     assert_eq!(states(&findings), [FindingState::New].into());
-    findings.enter_retest(&retested(&seen, false), &BTreeSet::new(), "2026-01-05");
+    retest(&mut findings, (&seen, false, ""), (&BTreeSet::new(), "2026-01-05"));
     let mut moved = findings.clone();
     moved.add(&sweep(), "2026-01-05");
     assert_eq!(states(&moved), [FindingState::Known].into(), "other seeds show it the same day");
@@ -55,7 +61,7 @@ fn an_accepted_finding_stays_accepted_and_fails_no_sweep() {
     for id in &seen {
         assert!(findings.accept(id, Some("the storage checks tokens")));
     }
-    findings.enter_retest(&retested(&seen, false), &BTreeSet::new(), "2026-01-03");
+    retest(&mut findings, (&seen, false, ""), (&BTreeSet::new(), "2026-01-03"));
     findings.add(&sweep(), "2026-01-04");
     assert_eq!(states(&findings), [FindingState::Accepted].into());
     let mut marked = sweep();
@@ -68,7 +74,7 @@ fn an_accepted_finding_stays_accepted_and_fails_no_sweep() {
 fn an_accepted_finding_that_was_fixed_has_no_fixed_date() {
     let mut findings = Findings::default();
     let seen = findings.add(&sweep(), "2026-01-02");
-    findings.enter_retest(&retested(&seen, false), &BTreeSet::new(), "2026-01-03");
+    retest(&mut findings, (&seen, false, ""), (&BTreeSet::new(), "2026-01-03"));
     assert!(findings.all.values().all(|one| one.fixed_on.is_some()));
     for id in &seen {
         assert!(findings.accept(id, None));
@@ -76,16 +82,69 @@ fn an_accepted_finding_that_was_fixed_has_no_fixed_date() {
     assert!(findings.all.values().all(|one| one.fixed_on.is_none()));
 }
 
+fn with_ttl(from: u64, to: u64) -> Sweep {
+    let mut other = samples::sweep(from, to);
+    other.config["options"] = TTL.into();
+    other
+}
+
+const TTL: &str = "--set ttl=9s";
+
 #[test]
-fn seeds_of_other_settings_are_forgotten() {
+fn runs_of_other_settings_are_kept() {
     let mut findings = Findings::default();
     let seen = findings.add(&sweep(), "2026-01-02");
-    let mut other = samples::sweep(10, 20);
-    other.config["options"] = "--set ttl=9s".into();
-    findings.add(&other, "2026-01-03");
+    findings.add(&with_ttl(0, 40), "2026-01-03");
     let one = findings.get(seen.first().unwrap()).unwrap();
-    assert_eq!(one.options, "--set ttl=9s");
-    assert!(one.shown_by.iter().all(|shown| shown.seed >= Seed(10)), "{:?}", one.shown_by);
+    let (built_in, other) = (one.runs_with("").count(), one.runs_with(TTL).count());
+    assert_eq!((built_in, other), (3, SHOWN_MAX), "{:?}", one.shown_by);
+    assert_eq!(one.options, "", "{}", one.replay);
+    assert!(!one.replay.contains("ttl") && one.shown_by.is_sorted(), "{}", one.replay);
+}
+
+#[test]
+fn only_runs_with_the_same_settings_fix_a_finding() {
+    let mut findings = Findings::default();
+    let none = BTreeSet::new();
+    let seen = findings.add(&sweep(), "2026-01-02");
+    findings.add(&with_ttl(10, 20), "2026-01-02");
+    retest(&mut findings, (&seen, false, TTL), (&none, "2026-01-03"));
+    assert_eq!(states(&findings), [FindingState::Known].into());
+    let text = findings.lines().unwrap();
+    let mut findings = Findings::read(&text).unwrap();
+    let mut back = findings.clone();
+    retest(&mut findings, (&seen, false, ""), (&none, "2026-01-04"));
+    assert_eq!(states(&findings), [FindingState::Fixed].into());
+    back.add(&with_ttl(10, 20), "2026-01-04");
+    retest(&mut back, (&seen, false, ""), (&none, "2026-01-04"));
+    assert_eq!(states(&back), [FindingState::Known].into(), "the other settings show it again");
+    retest(&mut findings, (&seen, true, ""), (&none, "2026-01-05"));
+    retest(&mut findings, (&seen, false, ""), (&none, "2026-01-06"));
+    assert_eq!(states(&findings), [FindingState::Fixed].into(), "the others were gone before");
+}
+
+#[test]
+fn runs_of_an_older_file_have_the_options_of_the_finding() {
+    let mut findings = Findings::default();
+    findings.add(&with_ttl(0, 10), "2026-01-02");
+    let text = findings.lines().unwrap();
+    let older = text.replace(&format!(",\"options\":\"{TTL}\"}}"), "}");
+    assert_ne!(older, text);
+    assert_eq!(Findings::read(&older), Ok(findings));
+}
+
+#[test]
+fn a_stopped_sweep_advances_to_the_first_seed_that_it_did_not_run() {
+    let whole = SeedRange { from: Seed(0), to: Seed(40) };
+    let range = |from, to| SeedRange { from: Seed(from), to: Seed(to) };
+    let stopped = |gaps: Vec<SeedRange>| {
+        let sweep = Sweep { gaps, complete: false, whole: Some(whole), ..samples::sweep(0, 18) };
+        let mut findings = Findings::default();
+        findings.add(&sweep, "2026-01-02");
+        findings.next_seed()
+    };
+    assert_eq!(stopped(vec![range(2, 16)]), Seed(2));
+    assert_eq!(stopped(Vec::new()), Seed(18));
 }
 
 #[test]
@@ -99,9 +158,7 @@ fn a_run_counts_once_under_each_fault_and_setting() {
     let mut findings = Findings::read(&text).unwrap();
     findings.add(&sweep(), "2026-01-04");
     assert_eq!(runs(&findings), once);
-    let mut other = sweep();
-    other.config["options"] = "--set ttl=9s".into();
-    findings.add(&other, "2026-01-05");
+    findings.add(&with_ttl(0, 10), "2026-01-05");
     findings.add(&sweep(), "2026-01-06");
     assert_eq!(runs(&findings), once.iter().map(|runs| 2 * runs).collect::<Vec<_>>());
 }
@@ -120,7 +177,7 @@ fn a_slice_does_not_advance_the_next_seed() {
 fn earlier_fixes_are_left_out() {
     let mut findings = Findings::default();
     let seen = findings.add(&sweep(), "2026-01-02");
-    findings.enter_retest(&retested(&seen, false), &BTreeSet::new(), "2026-01-03");
+    retest(&mut findings, (&seen, false, ""), (&BTreeSet::new(), "2026-01-03"));
     assert_eq!(findings.clone().leave_out_fixed_before("2026-01-03"), 0);
     assert_eq!(findings.leave_out_fixed_before("2026-01-04"), seen.len());
     assert!(findings.all.is_empty());

@@ -15,7 +15,12 @@ pub(crate) fn cell(client: &str, fault: &str, violated: u64) -> MatrixCell {
     }
     MatrixCell::of(
         &sum,
-        Conditions { restart_loses: true, until_validity: false, storage: StorageRule::Fenced },
+        Conditions {
+            restart_loses: true,
+            until_validity: false,
+            outlasts_lease: false,
+            storage: StorageRule::Fenced,
+        },
     )
 }
 

@@ -1,19 +1,28 @@
 use super::entry::{Entry, Measure, Need};
+use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 use crate::record::history::Change;
 
 pub(super) static ENTRY: Entry = Entry {
     needs: &[Need::DeadServer, Need::Change(Change::Forgotten)],
-    between: Some(|scene| match scene.restarted() {
-        (server, true) => format!("{server} restarted without its token counter."),
-        (servers, false) => format!("{servers} restarted without the token counter."),
-    }),
+    between: Some(between),
     measure: Some(Measure::Absence),
     ..Entry::new(MEANING)
 };
 
+/// Only a first token shows that the counter itself is gone: after the loss of the counter, or of
+/// its latest values, later tokens may be lower, too.
+fn between(scene: &Scene<'_, '_>) -> String {
+    let (servers, is_one) = scene.restarted();
+    let counter = if is_one { "its token counter" } else { "the token counter" };
+    match scene.taker.token {
+        Some(1) => format!("{servers} restarted without {counter}."),
+        _ => format!("{servers} restarted without the latest value of {counter}."),
+    }
+}
+
 const MEANING: Meaning = Meaning {
-    what: "A server restarted without the counter that issues fencing tokens.",
+    what: "A server restarted without the latest value of the counter that issues fencing tokens.",
     how: "The server has no persistence, or syncs its file only every second.",
     helps: "Take tokens from a durable store. On Redis, set appendfsync always on the server that \
             holds the counter; memcached cannot keep a counter.",

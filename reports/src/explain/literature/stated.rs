@@ -10,8 +10,8 @@ use super::{Grounds, KLEPPMANN_FENCING, KLEPPMANN_RESOURCE, REDIS_FAILOVER, REDI
 use crate::judge::finding::Kind;
 use fencepost_faults::Family;
 use locks::{
-    COMPARING, FINDING, NOT_FINDING, ON_ETCD, ON_GEMFIRE, ON_MASTERS, ON_MEMCACHED, ON_MYSQL,
-    PLAIN_DELETE, SHEDLOCK_ROWS, SPRING_ROWS, WAITING, WITH_CREATE_REVISION, WITH_CZXID,
+    COMPARING, ENDING_LEASE, FINDING, NOT_FINDING, ON_ETCD, ON_GEMFIRE, ON_MASTERS, ON_MEMCACHED,
+    ON_MYSQL, PLAIN_DELETE, SHEDLOCK_ROWS, SPRING_ROWS, WAITING, WITH_CREATE_REVISION, WITH_CZXID,
     WITH_LOCK_DELAY, WITHOUT_SEQUENCER,
 };
 use sources::{
@@ -472,6 +472,10 @@ pub(super) fn verdict(client: &str, family: Family) -> Option<(Vec<Kind>, Ground
             && rule.clients.iter().any(|clients| clients.contains(&client))
     };
     RULES.iter().find(about).map(|rule| (rule.kinds.to_vec(), rule.grounds))
+}
+
+pub(super) fn is_plain_lease(client: &str) -> bool {
+    [ENDING_LEASE, SPRING_ROWS, SHEDLOCK_ROWS].iter().any(|clients| clients.contains(&client))
 }
 
 pub(super) fn clients() -> impl Iterator<Item = &'static str> {

@@ -169,6 +169,7 @@ fn no_matrix_lets_a_name_out_of_its_place() {
     let conditions = crate::Conditions {
         restart_loses: true,
         until_validity: false,
+        outlasts_lease: false,
         storage: crate::record::history::StorageRule::Fenced,
     };
     let of = |sweep: &Sweep| Matrix::of(sweep, conditions);

@@ -63,8 +63,13 @@ impl Cell {
         ))
     }
 
+    /// Returns the seed of the smallest run that shows an unexpected anomaly. If no anomaly is
+    /// unexpected, returns the seed of the smallest violated run.
     pub fn seed_to_show(&self) -> Option<Seed> {
-        self.fingerprints.iter().map(|found| found.smallest).min().map(|smallest| smallest.seed)
+        let unexpected = self.expectation.as_ref().map_or(&[][..], |held| &held.unexpected);
+        let is_shown = |id: &String| unexpected.is_empty() || unexpected.contains(id);
+        let shown = self.fingerprints.iter().filter(|found| is_shown(&found.id));
+        shown.map(|found| found.smallest).min().map(|smallest| smallest.seed)
     }
 }
 

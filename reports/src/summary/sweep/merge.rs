@@ -1,4 +1,5 @@
 use super::cell::Cell;
+use super::config::differing;
 use super::ranges::Ranges;
 use super::{FORMAT, Measured, SeedRange, Shard, Sweep, VERSION};
 
@@ -14,9 +15,8 @@ pub enum MergeError {
     #[error("there is no sweep to merge: expected at least one sweep summary")]
     Nothing,
     #[error(
-        "the sweeps of seeds {0} and {1} differ in '{name}': expected sweeps with the same \
-         configuration",
-        name = if .2 == "config.explains" { "--no-shrink" } else { .2 }
+        "the sweeps of seeds {0} and {1} have different settings ({2}): expected sweeps with the \
+         same configuration"
     )]
     Config(SeedRange, SeedRange, String),
     #[error(
@@ -163,10 +163,13 @@ fn check_complete(part: &Sweep, gaps: Gaps) -> Result<(), MergeError> {
 
 fn agree(sum: &Sweep, part: &Sweep) -> Result<(), MergeError> {
     if sum.tool != part.tool {
-        return Err(MergeError::Config(sum.seeds, part.seeds, "tool".to_owned()));
+        let [one, other] =
+            [&sum.tool, &part.tool].map(|tool| format!("{} {}", tool.name, tool.version));
+        let tool = format!("tool: {one}, not {other}");
+        return Err(MergeError::Config(sum.seeds, part.seeds, tool));
     }
-    if let Some(path) = difference("config", &sum.config, &part.config) {
-        return Err(MergeError::Config(sum.seeds, part.seeds, path));
+    if let Some(settings) = differing(&sum.config, &part.config) {
+        return Err(MergeError::Config(sum.seeds, part.seeds, settings));
     }
     let names = |cells: &[Cell]| -> String {
         let names: Vec<String> =
@@ -178,18 +181,6 @@ fn agree(sum: &Sweep, part: &Sweep) -> Result<(), MergeError> {
         return Err(MergeError::Cells(sum.seeds, cells, part.seeds, others));
     }
     Ok(())
-}
-
-fn difference(path: &str, a: &serde_json::Value, b: &serde_json::Value) -> Option<String> {
-    let (Some(left), Some(right)) = (a.as_object(), b.as_object()) else {
-        return (a != b).then(|| path.to_owned());
-    };
-    let keys = left.keys().chain(right.keys().filter(|key| !left.contains_key(*key)));
-    let null = serde_json::Value::Null;
-    keys.into_iter().find_map(|key| {
-        let (value, other) = (left.get(key).unwrap_or(&null), right.get(key).unwrap_or(&null));
-        difference(&format!("{path}.{key}"), value, other)
-    })
 }
 
 #[cfg(test)]
@@ -248,12 +239,11 @@ mod tests {
         let config = other(|sweep| sweep.config["ttl_us"] = serde_json::json!(1));
         assert_eq!(
             config,
-            "the sweeps of seeds 0..5 and 5..8 differ in 'config.ttl_us': expected sweeps with the \
-             same configuration"
+            "the sweeps of seeds 0..5 and 5..8 have different settings (ttl_us: 10000000, not 1): \
+             expected sweeps with the same configuration"
         );
-        assert!(
-            other(|sweep| sweep.tool.version = "9.0.0".to_owned()).contains("differ in 'tool'")
-        );
+        let tool = other(|sweep| sweep.tool.version = "9.0.0".to_owned());
+        assert!(tool.contains(", not fencepost 9.0.0)"), "{tool}");
         let cells = other(|sweep| drop(sweep.cells.pop()));
         assert!(
             cells.contains("the sweep of seeds 5..8 covers single-node x pause, redlock x pause:"),
@@ -341,7 +331,7 @@ mod tests {
             sweep
         };
         let said = refused(&[explaining(quiet(&one), false), explaining(quiet(&two), true)]);
-        assert!(said.contains("differ in '--no-shrink'"), "{said}");
+        assert!(said.contains("different settings (--no-shrink)"), "{said}");
     }
 
     #[test]

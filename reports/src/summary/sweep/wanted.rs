@@ -24,9 +24,16 @@ pub enum Wanted {
 
 struct Found {
     kinds: BTreeMap<Kind, (u64, Option<Seed>)>,
-    anomalies: Vec<(String, Kind)>,
+    anomalies: Vec<Anomaly>,
     runs: u64,
     exercised: u64,
+}
+
+struct Anomaly {
+    id: String,
+    kind: Kind,
+    runs: u64,
+    example: Seed,
 }
 
 impl Wanted {
@@ -35,10 +42,15 @@ impl Wanted {
         let found = kinds
             .map(|(kind, runs)| (*kind, (*runs, cell.first_seed.get(kind).copied())))
             .collect();
-        let anomalies = cell.fingerprints.iter().map(|one| (one.id.clone(), one.kind)).collect();
+        let anomalies = cell.fingerprints.iter().map(|one| Anomaly {
+            id: one.id.clone(),
+            kind: one.kind,
+            runs: one.runs,
+            example: one.smallest.seed,
+        });
         self.compare_found(&Found {
             kinds: found,
-            anomalies,
+            anomalies: anomalies.collect(),
             runs: cell.runs,
             exercised: cell.valid + cell.violated,
         })
@@ -48,7 +60,10 @@ impl Wanted {
         let kinds =
             run.violations.iter().map(|violation| (violation.kind, (1, Some(seed)))).collect();
         let exercised = u64::from(!matches!(run.verdict, Verdict::Unknown { .. }));
-        let anomalies = run.violations.iter().map(|one| (one.id.clone(), one.kind)).collect();
+        let anomalies = run.violations.iter();
+        let anomalies = anomalies
+            .map(|one| Anomaly { id: one.id.clone(), kind: one.kind, runs: 1, example: seed })
+            .collect();
         self.compare_found(&Found { kinds, anomalies, runs: 1, exercised })
     }
 
@@ -70,28 +85,38 @@ impl Wanted {
         for kind in must.iter().filter(|kind| !found.kinds.contains_key(kind)) {
             deviations.push(format!("no {kind} in {}", runs(found.runs)));
         }
+        let mut unexpected = Vec::new();
         for (kind, (count, seed)) in &found.kinds {
-            let news = self.new_anomalies(*kind, found);
-            if allowed.as_ref().is_some_and(|allowed| !allowed.contains(kind)) && !news.is_empty() {
+            let new = self.new_anomalies(*kind, found);
+            if allowed.as_ref().is_none_or(|allowed| allowed.contains(kind)) || new.is_empty() {
+                continue;
+            }
+            unexpected.extend(new.iter().map(|one| one.id.clone()));
+            if self.accepts().is_empty() {
                 let first = seed.map_or(String::new(), |seed| format!(", first in seed {seed}"));
-                let ids = match self {
-                    Wanted::Kinds { accepts, .. } if !accepts.is_empty() => {
-                        format!(" [{}]", news.join(", "))
-                    }
-                    _ => String::new(),
-                };
-                deviations.push(format!("{kind}{ids} in {count} of {}{first}", runs(found.runs)));
+                deviations.push(format!("{kind} in {count} of {}{first}", runs(found.runs)));
+            } else {
+                deviations.extend(new.iter().map(
+                    |Anomaly { id, runs: count, example, .. }| {
+                        let runs = runs(found.runs);
+                        format!("{kind} [{id}] in {count} of {runs}, for example in seed {example}")
+                    },
+                ));
             }
         }
-        Expectation { expected: self.to_string(), deviations }
+        Expectation { expected: self.to_string(), deviations, unexpected }
     }
 
-    fn new_anomalies<'f>(&self, kind: Kind, found: &'f Found) -> Vec<&'f str> {
-        let of_kind = found.anomalies.iter().filter(|(_, one)| *one == kind);
-        let ids = of_kind.map(|(id, _)| id.as_str());
+    fn new_anomalies<'f>(&self, kind: Kind, found: &'f Found) -> Vec<&'f Anomaly> {
+        let of_kind = found.anomalies.iter().filter(|one| one.kind == kind);
+        of_kind.filter(|one| !self.accepts().contains(&one.id)).collect()
+    }
+
+    fn accepts(&self) -> &BTreeSet<String> {
+        static NONE: BTreeSet<String> = BTreeSet::new();
         match self {
-            Wanted::Kinds { accepts, .. } => ids.filter(|id| !accepts.contains(*id)).collect(),
-            Wanted::Safe | Wanted::Violated => ids.collect(),
+            Wanted::Kinds { accepts, .. } => accepts,
+            Wanted::Safe | Wanted::Violated => &NONE,
         }
     }
 }
@@ -104,15 +129,20 @@ impl fmt::Display for Wanted {
         match self {
             Wanted::Safe => f.write_str("safe"),
             Wanted::Violated => f.write_str("violated"),
-            Wanted::Kinds { must, may, accepts } => match (must.is_empty(), may.is_empty()) {
-                (true, true) if !accepts.is_empty() => {
-                    let ids: Vec<&str> = accepts.iter().map(String::as_str).collect();
-                    write!(f, "no violation except {}", ids.join(", "))
+            Wanted::Kinds { must, may, accepts } => {
+                match (must.is_empty(), may.is_empty()) {
+                    (true, true) => f.write_str("no violation")?,
+                    (true, false) => write!(f, "at most {}", names(may))?,
+                    (false, true) => f.write_str(&names(must))?,
+                    (false, false) => write!(f, "{}, optionally {}", names(must), names(may))?,
                 }
-                (true, _) => write!(f, "at most {}", names(may)),
-                (false, true) => f.write_str(&names(must)),
-                (false, false) => write!(f, "{}, optionally {}", names(must), names(may)),
-            },
+                let ids: Vec<&str> = accepts.iter().map(String::as_str).collect();
+                match (ids.is_empty(), must.is_empty() && may.is_empty()) {
+                    (true, _) => Ok(()),
+                    (false, true) => write!(f, " except {}", ids.join(", ")),
+                    (false, false) => write!(f, ", accepting {}", ids.join(", ")),
+                }
+            }
         }
     }
 }
@@ -121,6 +151,7 @@ impl fmt::Display for Wanted {
 mod tests {
     use super::*;
     use crate::samples;
+    use crate::summary::sweep::{Fingerprint, Smallest};
 
     fn deviations(wanted: &Wanted, place: usize) -> Vec<String> {
         wanted.hold(&samples::sweep(0, 9).cells[place]).deviations
@@ -147,6 +178,61 @@ mod tests {
         assert_eq!(said.len(), 1, "{said:?}");
         assert!(said[0].contains(news) && said[0].contains("in 3 of 9 runs"), "{said:?}");
         assert_eq!(deviations(&accepting(&["000000000000"]), 1), Vec::<String>::new());
+    }
+
+    /// Ten runs: the sample's anomalies in three, and `news`, another overlap, in the larger run of
+    /// seed 5.
+    fn with_a_larger_anomaly(news: &str) -> Cell {
+        let mut cell = samples::sweep(0, 10).cells.remove(0);
+        let known = cell.fingerprints.iter().find(|one| one.kind == Kind::Overlap).unwrap();
+        let mut other = Fingerprint { id: news.to_owned(), runs: 1, ..known.clone() };
+        other.smallest = Smallest { faults: 9, seed: Seed(5), ..known.smallest };
+        other.others.clear();
+        cell.fingerprints.push(other);
+        cell
+    }
+
+    #[test]
+    fn the_seed_to_show_is_one_of_a_deviation() {
+        let news = "ffffffffffff";
+        let mut cell = with_a_larger_anomaly(news);
+        assert_eq!(cell.seed_to_show(), Some(Seed(2)), "the smallest run");
+        let ids = cell.fingerprints.iter().map(|one| one.id.as_str());
+        let ids: Vec<&str> = ids.filter(|id| *id != news).collect();
+        let held = accepting(&ids).hold(&cell);
+        assert_eq!(
+            held.deviations,
+            ["overlap [ffffffffffff] in 1 of 10 runs, for example in seed 5"]
+        );
+        assert_eq!((held.unexpected.as_slice(), ids.len()), (&[news.to_owned()][..], 3));
+        assert_eq!(held.expected, format!("no violation except {}", sorted(&ids).join(", ")));
+        let rules = Wanted::Kinds {
+            must: BTreeSet::new(),
+            may: [Kind::Stuck].into(),
+            accepts: [ids[0].to_owned()].into(),
+        };
+        assert_eq!(rules.to_string(), format!("at most stuck, accepting {}", ids[0]));
+        cell.expectation = Some(held);
+        assert_eq!(cell.seed_to_show(), Some(Seed(5)));
+    }
+
+    #[test]
+    fn the_seed_of_an_expected_rule_is_not_shown() {
+        let mut cell = with_a_larger_anomaly("ffffffffffff");
+        let news = cell.fingerprints.last_mut().unwrap();
+        news.kind = Kind::Stuck;
+        cell.violations_by_kind.insert(Kind::Stuck, 1);
+        cell.first_seed.insert(Kind::Stuck, Seed(5));
+        cell.expectation = Some(kinds(ALL, &[]).hold(&cell));
+        assert_eq!(
+            cell.in_words(),
+            "expected overlap, stale-write, lost-update, got stuck in 1 of 10 runs, first in seed 5"
+        );
+        assert_eq!(cell.seed_to_show(), Some(Seed(5)));
+    }
+
+    fn sorted<'s>(ids: &[&'s str]) -> Vec<&'s str> {
+        ids.iter().copied().collect::<BTreeSet<&str>>().into_iter().collect()
     }
 
     const ALL: &[Kind] = &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate];

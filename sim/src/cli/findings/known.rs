@@ -8,8 +8,8 @@ use crate::run::RunSpec;
 use crate::studies::retest::shows;
 use crate::studies::sweep::{Stop, SweepSpec};
 use fencepost_clients::Definition;
-use fencepost_faults::Families;
-use fencepost_reports::documents::findings::{Finding, Findings, Shown, common_options};
+use fencepost_faults::{Families, Seed};
+use fencepost_reports::documents::findings::{Finding, Findings, Retest, Shown, common_options};
 use fencepost_reports::summary::sweep::{FindingState, Sweep};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +20,11 @@ pub(crate) struct Known {
     findings: Findings,
 }
 
-pub(crate) type Retested = BTreeMap<String, bool>;
+/// Findings whose runs were repeated, and whether a run still shows each of them.
+pub(crate) struct Retested {
+    options: String,
+    shown: BTreeMap<String, bool>,
+}
 
 impl Known {
     pub(crate) fn read(path: &Path) -> Result<Known, Failure> {
@@ -28,17 +32,17 @@ impl Known {
         Ok(Known { findings: store.read()?, store })
     }
 
-    pub(crate) fn next_seed(&self) -> u64 {
-        self.findings.next_seed().0
+    pub(crate) fn next_seed(&self) -> Seed {
+        self.findings.next_seed()
     }
 
     pub(crate) fn retest(&self, spec: &SweepSpec, stop: &Stop) -> Result<Retested, Failure> {
-        let options = spec.scenario.flags();
+        let options = common_options(&spec.scenario.flags()).to_owned();
         let scenario = Rc::new(spec.scenario.clone());
-        let mut retested = Retested::new();
+        let mut retested = Retested { options: options.clone(), shown: BTreeMap::new() };
         for finding in self.findings.by_urgency() {
-            let runs = runs_of(finding, spec);
-            if runs.is_empty() || finding.options != common_options(&options) {
+            let runs = runs_of(finding, &options, spec);
+            if runs.is_empty() {
                 continue;
             }
             let mut is_shown = false;
@@ -49,8 +53,8 @@ impl Known {
                     return Ok(retested);
                 }
             }
-            if is_shown || runs.len() == finding.shown_by.len() {
-                retested.insert(finding.id.clone(), is_shown);
+            if is_shown || runs.len() == finding.runs_with(&options).count() {
+                retested.shown.insert(finding.id.clone(), is_shown);
             }
         }
         Ok(retested)
@@ -69,7 +73,7 @@ impl Known {
             let is_open = |id: &String| {
                 findings.get(id).is_some_and(|one| one.state != FindingState::Accepted)
             };
-            let shown = retested.iter().filter(|(_, is_shown)| **is_shown);
+            let shown = retested.shown.iter().filter(|(_, is_shown)| **is_shown);
             let is_open = shown.map(|(id, _)| id).any(is_open);
             Ok((counts(findings), is_open))
         })?;
@@ -81,7 +85,8 @@ impl Known {
 fn enter(findings: &mut Findings, sweep: &Sweep, retested: &Retested) -> Result<(), Failure> {
     let day = today()?;
     let seen = findings.add(sweep, &day);
-    findings.enter_retest(retested, &seen, &day);
+    let Retested { options, shown } = retested;
+    findings.enter_retest(&Retest { options, shown }, &seen, &day);
     Ok(())
 }
 
@@ -94,6 +99,7 @@ pub(crate) fn counts(findings: &Findings) -> String {
 
 fn runs_of<'r>(
     finding: &'r Finding,
+    options: &'r str,
     spec: &'r SweepSpec,
 ) -> Vec<(&'r Shown, &'r (&'static Definition, Families))> {
     let cell_of = |shown: &Shown| {
@@ -101,5 +107,5 @@ fn runs_of<'r>(
             client.name == finding.client && families.to_string() == shown.fault
         })
     };
-    finding.shown_by.iter().filter_map(|shown| Some((shown, cell_of(shown)?))).collect()
+    finding.runs_with(options).filter_map(|shown| Some((shown, cell_of(shown)?))).collect()
 }

@@ -2,7 +2,7 @@ use super::{SweepSpec, config};
 use crate::run::verdicts::tool;
 use fencepost_reports::Sweep;
 use fencepost_reports::record::checksum::{Damaged, Protection, Uncovered, checksum, verify};
-use fencepost_reports::summary::sweep::{Impossible, SeedRange};
+use fencepost_reports::summary::sweep::{Impossible, SeedRange, differing};
 use serde::{Deserialize, Serialize};
 
 const FORMAT: &str = "fencepost.checkpoint";
@@ -29,6 +29,11 @@ pub enum InvalidCheckpoint {
     )]
     Other { what: &'static str, found: String, asked: String },
     #[error(
+        "the checkpoint belongs to another sweep, with other settings ({0}): use the options of \
+         that sweep, or start over without --resume"
+    )]
+    Settings(String),
+    #[error(
         "the checksum does not match the content: the file was damaged or edited, so start over \
          without --resume"
     )]
@@ -51,6 +56,17 @@ impl Checkpoint {
         read.check_same_spec(spec)?;
         read.sum.possible()?;
         Ok((read.sum, protection))
+    }
+
+    /// Returns the seeds of the whole sweep; `None` if all seeds of the shard were run, and all
+    /// anomalies were explained.
+    pub fn asked_if_unfinished(text: &str) -> Result<Option<SeedRange>, InvalidCheckpoint> {
+        let (read, _) = Checkpoint::parse(text)?;
+        let sum = &read.sum;
+        let mut anomalies = sum.cells.iter().flat_map(|cell| &cell.fingerprints);
+        let is_unexplained =
+            sum.config["explains"] == true && anomalies.any(|one| one.report.is_none());
+        Ok((!sum.complete || is_unexplained).then_some(read.asked))
     }
 
     pub fn sum_in(text: &str) -> Result<Sweep, InvalidCheckpoint> {
@@ -91,11 +107,13 @@ impl Checkpoint {
             ("the whole", whole(sum.whole), whole(Some(spec.seeds))),
             ("shard", slice(sum.shard), slice(spec.shard)),
             ("cells", names.join(", "), cells.join(", ")),
-            ("config", sum.config.to_string(), config(spec).to_string()),
         ];
-        match pairs.into_iter().find(|(_, found, asked)| found != asked) {
-            Some((what, found, asked)) => Err(InvalidCheckpoint::Other { what, found, asked }),
-            None => Ok(()),
+        if let Some((what, found, asked)) =
+            pairs.into_iter().find(|(_, found, asked)| found != asked)
+        {
+            return Err(InvalidCheckpoint::Other { what, found, asked });
         }
+        differing(&sum.config, &config(spec))
+            .map_or(Ok(()), |settings| Err(InvalidCheckpoint::Settings(settings)))
     }
 }

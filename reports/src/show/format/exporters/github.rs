@@ -46,21 +46,17 @@ fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         };
         annotate(level, (&cell.client, &cell.fault), &said, out)?;
     }
-    let seeds = sweep.seeds;
-    let gaps: Vec<String> = sweep.gaps.iter().map(ToString::to_string).collect();
-    match (sweep.complete, gaps.is_empty()) {
-        (true, _) => Ok(()),
-        (false, true) => {
-            writeln!(out, "::warning::the sweep was interrupted at seed {}", seeds.to)
-        }
-        (false, false) => writeln!(out, "::warning::seeds {} were not run", gaps.join(", ")),
-    }
+    let missing = sweep.missing_in_words();
+    missing.map_or(Ok(()), |missing| writeln!(out, "::warning::{}", data(&missing)))
 }
 
 fn write_run(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let names = (run.client.as_str(), run.fault.as_str());
     if let Some(held) = &run.expectation {
-        let said = |deviation: &String| format!("expected {}, got {deviation}", held.expected);
+        let replay =
+            run.replay_of_deviation().map_or(String::new(), |command| format!("\n{command}"));
+        let said =
+            |deviation: &String| format!("expected {}, got {deviation}{replay}", held.expected);
         return held
             .deviations
             .iter()
@@ -145,6 +141,22 @@ mod tests {
             lines[1],
             "::error title=redlock x pause::expected violated, got no violation in 9 runs"
         );
+    }
+
+    #[test]
+    fn seeds_that_were_not_run_are_a_warning() {
+        let last = lines(&samples::stopped_sweep()).pop().unwrap();
+        assert_eq!(last, "::warning::seeds 2..4 and 9..41 were not run");
+    }
+
+    #[test]
+    fn a_deviation_of_a_run_has_its_replay_command() {
+        let mut out = Vec::new();
+        FORMAT.write_run(&samples::unexpected_report(), &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let said = "::expected safe, got overlap in 1 of 1 run, first in seed 7%0Afencepost replay \
+                    out/single-node-pause-7.json\n";
+        assert!(text.contains(said), "{text}");
     }
 
     #[test]

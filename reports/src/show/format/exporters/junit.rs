@@ -55,7 +55,10 @@ fn case_of_cell(sweep: &Sweep, cell: &Cell) -> TestCase {
 }
 
 fn case_of_run(run: &RunReport) -> TestCase {
-    let deviations = run.expectation.as_ref().map(|held| held.deviations.join("; "));
+    let deviations = run.expectation.as_ref().map(|held| match held.is_met() {
+        true => String::new(),
+        false => format!("expected {}, got {}", held.expected, held.deviations.join("; ")),
+    });
     let standing = match (&run.verdict, &deviations) {
         (_, Some(deviations)) if !deviations.is_empty() => Standing::Failed,
         (_, Some(_)) | (Verdict::Valid, None) => Standing::Passed,
@@ -70,7 +73,7 @@ fn case_of_run(run: &RunReport) -> TestCase {
         _ => kinds.join(", "),
     };
     let mut details: Vec<String> = found.map(|violation| violation.summary.clone()).collect();
-    details.extend(run.violations.first().map(|report| report.replay.clone()));
+    details.extend(run.replay_of_deviation().map(str::to_owned));
     case((&run.client, &run.fault), standing, &said, &details)
 }
 
@@ -161,6 +164,19 @@ mod tests {
                 "single-node pause passed",
                 "redlock pause failure: expected violated, got no violation in 9 runs",
             ]
+        );
+    }
+
+    #[test]
+    fn a_deviation_of_a_run_says_what_was_expected() {
+        let mut out = Vec::new();
+        FORMAT.write_run(&samples::unexpected_report(), &mut out).unwrap();
+        let cases = cases(&String::from_utf8(out).unwrap());
+        let said = "single-node pause failure: expected safe, got overlap in 1 of 1 run, ";
+        assert!(cases[0].starts_with(said), "{cases:?}");
+        assert_eq!(
+            cases[1],
+            "single-node pause failure: expected an entry in the expectations file, got none"
         );
     }
 

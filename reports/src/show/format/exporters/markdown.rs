@@ -57,6 +57,9 @@ fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         });
         writeln!(out, "| {} | {} |", cell(client), words.collect::<Vec<_>>().join(" | "))?;
     }
+    if let Some(missing) = sweep.missing_in_words() {
+        writeln!(out, "\n**Incomplete:** {missing}.")?;
+    }
     write_anomalies(sweep, out)?;
     sweep.baseline.as_ref().map_or(Ok(()), |baseline| {
         writeln!(out, "\n## Against the baseline\n\n{}", markdown_comparison::markdown(baseline))
@@ -226,6 +229,7 @@ fn code(text: &str) -> String {
 mod tests {
     use super::{cell, write_anomalies};
     use crate::samples;
+    use crate::show::format::Page;
     use crate::summary::sweep::{FindingState, Sweep};
 
     fn anomalies(sweep: &Sweep) -> String {
@@ -242,6 +246,14 @@ mod tests {
         let text = anomalies(&sweep);
         assert!(text.contains("\n| state | anomaly | lock |"), "{text}");
         assert!(text.contains("\n| **new** | `"), "{text}");
+    }
+
+    #[test]
+    fn seeds_that_were_not_run_are_named() {
+        let mut out = Vec::new();
+        super::SWEEPS.write_in(Page::default(), &samples::stopped_sweep(), &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("\n**Incomplete:** seeds 2..4 and 9..41 were not run.\n"), "{text}");
     }
 
     #[test]

@@ -18,7 +18,7 @@ fn body(sweep: &Sweep) -> Markup {
         header.top {
             p.muted {
                 (tool.name) " " (tool.version) " · seeds " (maud::display(&sweep.seeds))
-                @if !sweep.complete { " · incomplete: not all seeds were run" }
+                @if let Some(missing) = sweep.missing_in_words() { " · incomplete: " (missing) }
             }
             h1 { "Which locks broke under which faults" }
             p.lead {

@@ -183,20 +183,22 @@ fn write_foot(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "Against the baseline: A is {}, B is this sweep.", baseline.a.name)?;
         writeln!(out, "{}", comparison::table(baseline))?;
     }
-    for gap in &sweep.gaps {
-        writeln!(out, "{YELLOW}missing{YELLOW:#}: seeds {gap} were not run")?;
-    }
-    if !sweep.complete && sweep.gaps.is_empty() {
-        writeln!(out, "{YELLOW}missing{YELLOW:#}: the sweep was interrupted")?;
+    if let Some(missing) = sweep.missing_in_words() {
+        writeln!(out, "{YELLOW}missing{YELLOW:#}: {missing}")?;
     }
     if let Some(speed) = sweep.measured.runs_per_second {
         writeln!(out, "{DIM}{speed:.0} runs per second.{DIM:#}")?;
     }
-    let first = sweep.cells.iter().find_map(|cell| Some((cell, cell.first_seed.values().min()?)));
-    match first {
+    let unexpected = sweep.cells.iter().find_map(|cell| {
+        let held = cell.expectation.as_ref().filter(|held| !held.unexpected.is_empty());
+        held.and_then(|_| Some((cell, cell.seed_to_show()?)))
+    });
+    let mut cells = sweep.cells.iter();
+    let first = || cells.find_map(|cell| Some((cell, *cell.first_seed.values().min()?)));
+    match unexpected.or_else(first) {
         None => Ok(()),
         Some((cell, seed)) => {
-            let command = sweep.replay(cell, *seed);
+            let command = sweep.replay(cell, seed);
             writeln!(out, "see one: {BOLD}{command}{BOLD:#}")
         }
     }

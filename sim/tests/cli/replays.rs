@@ -1,0 +1,56 @@
+use crate::answer::fencepost_in;
+use serde_json::Value;
+use std::fs;
+
+const RUN: &[&str] =
+    &["--seed", "15", "--client", "single-node", "--fault", "pause", "--format", "json"];
+
+fn run_of(text: &str) -> Value {
+    let report: Value =
+        serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    report["runs"][0].clone()
+}
+
+#[test]
+fn a_minimal_run_replays_by_its_command_and_from_its_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| fencepost_in(folder.path(), arguments);
+    let whole = run(RUN).stdout;
+    fs::write(folder.path().join("run.json"), &whole).unwrap();
+    let minimal = run(&["replay", "run.json", "--minimal", "--format", "json"]);
+    fs::write(folder.path().join("minimal.json"), &minimal.stdout).unwrap();
+    let (whole, minimal) = (run_of(&whole), run_of(&minimal.stdout));
+    let stated = &whole["violations"][0]["minimal_run"];
+    for key in ["processes", "cycles"] {
+        assert_eq!(minimal["workload"][key], stated[key], "{key}");
+    }
+    assert_eq!(minimal["history_digest"], stated["history_digest"]);
+    let command = minimal["violations"][0]["replay"].as_str().unwrap();
+    assert_eq!(command, "fencepost replay run.json --minimal");
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    assert_eq!(run(&words).status, 1);
+
+    let again = run(&["replay", "minimal.json", "--format", "json"]);
+    assert_eq!(again.status, 1, "{}", again.stderr);
+    let again = run_of(&again.stdout);
+    for key in ["history_digest", "workload"] {
+        assert_eq!(again[key], minimal[key], "{key}");
+    }
+    assert_eq!(again["violations"][0]["replay"], command);
+}
+
+#[test]
+fn minimal_plans_that_nobody_searched_for_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |arguments: &[&str], said: &str| {
+        let report = fencepost_in(folder.path(), arguments).stdout;
+        fs::write(folder.path().join("r.json"), report).unwrap();
+        let answer = fencepost_in(folder.path(), &["replay", "r.json", "--minimal"]);
+        assert_eq!((answer.status, answer.stdout.as_str()), (2, ""));
+        assert_eq!(answer.stderr, format!("error: r.json {said}\n"));
+    };
+    let bare = [RUN, &["--no-shrink"]].concat();
+    refused(&bare, "has no minimal plans: run `fencepost shrink r.json` first");
+    let quiet = ["--seed", "1", "--client", "single-node", "--cycles", "3", "--format", "json"];
+    refused(&quiet, "has no violations, so it has no minimal plans");
+}
