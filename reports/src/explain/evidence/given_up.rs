@@ -118,18 +118,29 @@ fn is_last_of_another_call(timeline: &Timeline<'_>, until: SimTime) -> bool {
     let is_next = |one: &Acquisition<'_>| {
         one.outcome == Outcome::Granted && one.completed.is_some_and(|told| until <= told.time)
     };
-    let set = timeline.keys.iter().filter(|span| span.from.time < until);
-    let set = set.filter_map(|span| Some((span.from, setter(timeline, span)?)));
-    let last = set.filter(|(_, one)| !is_next(one)).max_by_key(|(from, _)| *from);
-    last.is_some_and(|(_, one)| {
-        one.outcome != Outcome::Granted && timeline.given_up(one.operation).is_none()
+    let set = timeline.keys.iter().filter(|span| span.from.time < until && span.by.is_some());
+    let last = set.filter(|span| !setters(timeline, span).next().is_some_and(is_next));
+    last.max_by_key(|span| span.from).is_some_and(|last| {
+        let failed = setters(timeline, last).next().map(|one| one.outcome);
+        failed.is_some_and(|is| is != Outcome::Granted) && !is_of_given_up(timeline, last)
     })
 }
 
-/// Returns the acquire for which the process set this value.
-fn setter<'t, 'h>(timeline: &'t Timeline<'h>, span: &KeySpan<'_>) -> Option<&'t Acquisition<'h>> {
-    let mut acquisitions = timeline.acquisitions.iter().rev();
-    acquisitions.find(|one| Some(one.process) == span.by && one.invoked < span.from)
+/// Returns the acquires of the process until it set this value, from the last one back.
+fn setters<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    span: &KeySpan<'_>,
+) -> impl Iterator<Item = &'t Acquisition<'h>> {
+    let (by, from) = (span.by, span.from);
+    let acquisitions = timeline.acquisitions.iter().rev();
+    acquisitions.filter(move |one| Some(one.process) == by && one.invoked < from)
+}
+
+/// Returns whether the process may have set this value for an acquire that the application gave up,
+/// and has not had the lock since.
+fn is_of_given_up(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
+    let mut failed = setters(timeline, span).take_while(|one| one.outcome != Outcome::Granted);
+    failed.any(|one| acquire(timeline, one))
 }
 
 /// Returns whether the lock of a call that the application gave up expired, and its lock-delay
@@ -141,6 +152,6 @@ pub(super) fn left_lock_delay(timeline: &Timeline<'_>, Period { from, until }: P
             .to
             .filter(|(_, how)| matches!(how, KeyEnd::Changed { change: Change::Expired, .. }));
         expired.is_some_and(|(at, _)| at.time < until && from < at.time + delay)
-            && setter(timeline, span).is_some_and(|one| acquire(timeline, one))
+            && is_of_given_up(timeline, span)
     })
 }

@@ -81,7 +81,8 @@ fn who_may_still_count_a_call_that_was_given_up_is_in_its_own_way() {
 #[test]
 fn a_lock_of_a_call_that_was_not_given_up_is_not_due_to_the_calls_that_were() {
     let story = |gives_up: bool| {
-        let story = Story::new().acquires(1, 2).cancels(2, 2).acquires(3, 1).cancels(4, 1);
+        let story = Story::new().acquires(0, 2).cancels(0, 2).acquires(0, 1).cancels(1, 1);
+        let story = story.takes(2, 1, "b").releases(4, 1).removed(4, "b", 1);
         let story = story.acquires(5, 1).grants(6, 1, "a");
         let story = if gives_up { story.cancels(7, 1) } else { story.info(7, 1) };
         let story = story.expires(12, "a").acquires(12, 2).fails(95, 2).healed(0);
