@@ -298,6 +298,9 @@ fn odd_beginnings_are_answered_as_by_a_real_postgresql() {
             "a name of the application",
             packet(version, &[&user[..], b"application_name\0me\0\0"].concat()),
         ),
+        ("options", packet(version, &[&user[..], b"options\0--search-path=public -c lock_timeout=1s -capplication_name=a\\ b\0\0"].concat())),
+        ("an unknown setting in options", packet(version, &[&user[..], b"options\0-c nothing=x\0\0"].concat())),
+        ("a wrong value in options", packet(version, &[&user[..], b"options\0-c lock_timeout=1x\0\0"].concat())),
         ("HTTP", b"GET / HTTP/1.1\r\n\r\n".to_vec()),
         ("a request to cancel nobody", packet(80_877_102, &[0, 0, 0, 0, 0, 0, 0, 0])),
     ];
