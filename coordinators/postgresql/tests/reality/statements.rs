@@ -161,6 +161,7 @@ fn control() -> impl Strategy<Value = String> {
 fn advisory() -> impl Strategy<Value = String> {
     pick(&[
         "SELECT pg_try_advisory_lock(1)",
+        "SELECT pg_try_advisory_lock_shared(1)",
         "SELECT pg_advisory_lock(1)",
         "SELECT pg_advisory_lock(1)",
         "SELECT pg_advisory_lock_shared(1)",
