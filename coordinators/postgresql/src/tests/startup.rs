@@ -37,3 +37,20 @@ fn other_command_line_options_are_refused() {
     check("-c", "0A000: the command-line option \"-c\" is not supported");
     check("lock_timeout=300", "0A000: the command-line option \"lock_timeout=300\"");
 }
+
+#[test]
+fn client_min_messages_hides_notices_and_warnings() {
+    let check = |level: &str, notices: bool, warnings: bool| {
+        let mut world = World::new();
+        let id = world.session();
+        assert_eq!(world.ask(id, &format!("SET client_min_messages TO {level}")), "SET");
+        let said = world.ask(id, "DROP TABLE IF EXISTS nothing");
+        assert_eq!(said.starts_with("NOTICE"), notices, "{level}: {said}");
+        let said = world.ask(id, "COMMIT");
+        assert_eq!(said.starts_with("WARNING"), warnings, "{level}: {said}");
+    };
+    check("debug1", true, true);
+    check("notice", true, true);
+    check("WARNING", false, true);
+    check("error", false, false);
+}

@@ -224,6 +224,12 @@ pub(crate) const ODD: &[&str] = &[
     "COMMIT AND",
     "SELECT u.* FROM t",
     "SELECT t.* FROM t",
+    "SELECT true",
+    "SET client_min_messages = 'WARNING'; DROP TABLE IF EXISTS no; COMMIT",
+    "SET client_min_messages TO error; SHOW client_min_messages; COMMIT",
+    "SET client_min_messages TO fatal",
+    "SET search_path = public; SHOW search_path",
+    "SET extra_float_digits = 3; SHOW extra_float_digits",
 ];
 
 fn odd() -> impl Strategy<Value = String> {
