@@ -22,6 +22,58 @@ const INTEGERS: &[Integer] = &[
     Integer { name: "net_write_timeout", bounds: (1, YEAR), default: 60 },
 ];
 
+/// Variables of MariaDB that the model lacks.
+const UNSUPPORTED: &[&str] = &[
+    "auto_increment_increment",
+    "auto_increment_offset",
+    "binlog_format",
+    "character_set_client",
+    "character_set_connection",
+    "character_set_database",
+    "character_set_results",
+    "character_set_server",
+    "collation_connection",
+    "collation_database",
+    "collation_server",
+    "default_storage_engine",
+    "error_count",
+    "foreign_key_checks",
+    "group_concat_max_len",
+    "hostname",
+    "idle_transaction_timeout",
+    "init_connect",
+    "innodb_deadlock_detect",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_rollback_on_timeout",
+    "innodb_snapshot_isolation",
+    "last_insert_id",
+    "license",
+    "lower_case_table_names",
+    "max_connections",
+    "max_statement_time",
+    "net_buffer_length",
+    "optimizer_switch",
+    "performance_schema",
+    "port",
+    "query_cache_size",
+    "query_cache_type",
+    "read_only",
+    "server_id",
+    "sql_auto_is_null",
+    "sql_log_bin",
+    "sql_mode",
+    "sql_notes",
+    "sql_safe_updates",
+    "sql_select_limit",
+    "sql_warnings",
+    "system_time_zone",
+    "thread_stack",
+    "time_zone",
+    "tx_read_only",
+    "unique_checks",
+    "warning_count",
+];
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Variables {
     integers: BTreeMap<&'static str, u64>,
@@ -64,7 +116,7 @@ impl Variables {
             "version" => Ok(Setting::Text(VERSION.to_owned())),
             "version_comment" => Ok(Setting::Text("Debian 12".to_owned())),
             "timestamp" => Err(SqlError::unsupported("@@timestamp")),
-            _ => Err(SqlError::unknown_variable(name)),
+            _ => Err(unknown(name)),
         }
     }
 
@@ -108,7 +160,7 @@ impl Variables {
                 Err(SqlError::new(1238, "HY000", message))
             }
             "tx_isolation" => Err(SqlError::unsupported("SET tx_isolation")),
-            _ => Err(SqlError::unknown_variable(name)),
+            _ => Err(unknown(name)),
         }
     }
 
@@ -137,6 +189,13 @@ impl Integer {
         let value = wanted.clamp(i128::from(least), i128::from(most)) as u64;
         let out_of_bounds = (i128::from(value) != wanted).then(|| wanted.to_string());
         Ok(Change::Integer { name: self.name, value, out_of_bounds })
+    }
+}
+
+fn unknown(name: &str) -> SqlError {
+    match UNSUPPORTED.contains(&name) {
+        true => SqlError::unsupported(&format!("the variable {name}")),
+        false => SqlError::unknown_variable(name),
     }
 }
 

@@ -10,6 +10,8 @@ use crate::sql::ast::{Expression, Item, Node, Operator};
 use crate::store::table::Definition;
 use crate::types::{Type, Value};
 
+const SYSTEM_COLUMNS: &[&str] = &["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"];
+
 pub(crate) struct Binder<'t> {
     pub(crate) table: Option<&'t Definition>,
     pub(crate) alias: Option<String>,
@@ -86,6 +88,7 @@ impl<'t> Binder<'t> {
         Ok(Typed { bound: Bound::Parameter(index), kind, position })
     }
 
+    #[inline(never)]
     fn column(&mut self, table: Option<&str>, name: &str, position: usize) -> Outcome<Typed> {
         let is_excluded = table == Some("excluded") && self.has_excluded;
         if let Some(asked) = table
@@ -97,6 +100,9 @@ impl<'t> Binder<'t> {
         }
         let found = self.table.and_then(|own| Some((own, own.column(name)?)));
         let Some((own, index)) = found else {
+            if self.table.is_some() && SYSTEM_COLUMNS.contains(&name) {
+                return Err(SqlError::unsupported(format!("the column {name}")).at(position));
+            }
             let qualified = table.map_or(String::new(), |table| format!("{table}."));
             let message = match table {
                 Some(_) => format!("column {qualified}{name} does not exist"),
@@ -218,7 +224,6 @@ fn name_of(expression: &Expression) -> String {
         Node::Column { name, .. } => name.clone(),
         Node::Call { name, .. } => name.clone(),
         Node::Keyword(word) => (*word).to_owned(),
-        Node::Boolean(_) => "bool".to_owned(),
         Node::Cast { value, to } => match name_of(value) {
             _ if !has_name(value) => to.short_name().to_owned(),
             name => name,

@@ -273,7 +273,9 @@ impl Client {
 
     fn send_notices(&mut self) {
         for notice in std::mem::take(&mut self.session.notices) {
-            wire::error(&mut self.out, &notice);
+            if self.session.settings.shows(notice.severity) {
+                wire::error(&mut self.out, &notice);
+            }
         }
     }
 

@@ -60,6 +60,10 @@ impl Core {
 
     pub(crate) fn table(&self, named: &Named, own: Option<Xid>) -> Outcome<&Definition> {
         self.heap.named(&named.name, own).ok_or_else(|| {
+            if named.name.starts_with("pg_") {
+                let what = format!("the relation \"{}\"", named.name);
+                return SqlError::unsupported(what).at(named.position);
+            }
             let message = format!("relation \"{}\" does not exist", named.name);
             SqlError::new("42P01", message).at(named.position)
         })

@@ -1,6 +1,6 @@
 //! Session settings that affect locks, or that clients set routinely.
 
-use crate::error::{Outcome, SqlError};
+use crate::error::{Outcome, Severity, SqlError};
 use crate::sql::ast::Isolation;
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const SPANS: &[(&str, u64)] = &[
     ("statement_timeout", 0),
 ];
 
-/// Settings with their defaults and valid values. An empty list allows any value.
+/// Settings with their defaults and supported values. An empty list allows any value.
 const TEXTS: &[(&str, &str, &[&str])] = &[
     ("DateStyle", "ISO, MDY", &["iso, mdy", "iso", "mdy"]),
     ("IntervalStyle", "postgres", &["postgres"]),
@@ -29,11 +29,50 @@ const TEXTS: &[(&str, &str, &[&str])] = &[
     ("application_name", "", &[]),
     ("bytea_output", "hex", &["hex"]),
     ("client_encoding", "UTF8", &["utf8", "utf-8", "unicode"]),
-    ("client_min_messages", "notice", &["notice"]),
+    ("client_min_messages", "notice", LEVELS),
     ("extra_float_digits", "1", &["0", "1", "2", "3"]),
     ("search_path", "\"$user\", public", &["public", "\"$user\", public"]),
     ("standard_conforming_strings", "on", &["on", "true", "1"]),
     ("synchronous_commit", "on", &["on", "true", "1", "local", "remote_write", "remote_apply"]),
+];
+
+const LEVELS: &[&str] = &[
+    "debug5", "debug4", "debug3", "debug2", "debug1", "log", "info", "notice", "warning", "error",
+];
+
+/// Settings of PostgreSQL that the model lacks.
+const UNSUPPORTED: &[&str] = &[
+    "array_nulls",
+    "backslash_quote",
+    "check_function_bodies",
+    "client_connection_check_interval",
+    "default_table_access_method",
+    "default_tablespace",
+    "default_transaction_deferrable",
+    "enable_seqscan",
+    "escape_string_warning",
+    "fsync",
+    "geqo",
+    "jit",
+    "lc_messages",
+    "log_min_duration_statement",
+    "log_min_messages",
+    "log_statement",
+    "maintenance_work_mem",
+    "max_connections",
+    "max_parallel_workers_per_gather",
+    "plan_cache_mode",
+    "random_page_cost",
+    "role",
+    "row_security",
+    "session_replication_role",
+    "tcp_keepalives_idle",
+    "tcp_user_timeout",
+    "temp_tablespaces",
+    "transaction_deferrable",
+    "transaction_read_only",
+    "work_mem",
+    "xmloption",
 ];
 
 const FIXED: &[(&str, &str)] = &[
@@ -99,6 +138,15 @@ impl Settings {
         self.spans.get(name).copied().filter(|span| *span > 0).map(|span| span * 1_000)
     }
 
+    /// Returns `true` if the client receives notices and warnings of this severity.
+    pub(crate) fn shows(&self, severity: Severity) -> bool {
+        match self.texts.get("client_min_messages").map(String::as_str) {
+            Some("error") => false,
+            Some("warning") => severity != Severity::Notice,
+            _ => true,
+        }
+    }
+
     pub(crate) fn waits_for_standby(&self) -> bool {
         self.texts.get("synchronous_commit").is_none_or(|value| value != "local")
     }
@@ -137,10 +185,11 @@ impl Settings {
             let value = value.unwrap_or(start);
             let is_allowed = allowed.contains(&value.to_ascii_lowercase().as_str());
             if !is_allowed && !allowed.is_empty() {
-                return Err(invalid(known, value));
+                return Err(refused(known, value));
             }
             let kept = match *known {
-                "TimeZone" => value.to_owned(),
+                "TimeZone" | "extra_float_digits" | "search_path" => value.to_owned(),
+                "client_min_messages" => value.to_ascii_lowercase(),
                 "synchronous_commit" if !["true", "1"].contains(&value) => {
                     value.to_ascii_lowercase()
                 }
@@ -181,6 +230,10 @@ impl Settings {
                     }
                 };
             }
+            // PostgreSQL accepts any setting of an extension.
+            _ if name.contains('.') => {
+                return Err(SqlError::unsupported(format!("the parameter \"{name}\"")));
+            }
             _ => return Err(unknown(name)),
         }
         Ok(())
@@ -188,7 +241,20 @@ impl Settings {
 }
 
 fn unknown(name: &str) -> SqlError {
+    let lower = name.to_ascii_lowercase();
+    if UNSUPPORTED.contains(&lower.as_str()) {
+        return SqlError::unsupported(format!("the parameter \"{lower}\""));
+    }
     SqlError::new("42704", format!("unrecognized configuration parameter \"{name}\""))
+}
+
+fn refused(name: &str, value: &str) -> SqlError {
+    if name == "client_min_messages" {
+        let hint = "Available values: debug5, debug4, debug3, debug2, debug1, log, notice, \
+                    warning, error.";
+        return invalid(name, value).hint(hint);
+    }
+    SqlError::unsupported(format!("the value \"{value}\" of the parameter \"{name}\""))
 }
 
 fn invalid(name: &str, value: &str) -> SqlError {

@@ -2,6 +2,7 @@ mod anything;
 mod depth;
 mod replication;
 mod serializable;
+mod startup;
 mod taps;
 mod time;
 mod transactions;

@@ -53,6 +53,9 @@ fn create_table(made: &CreateTable, context: &mut Context<'_>) -> Outcome<()> {
         return context.session.note(error, made.if_missing);
     }
     let definition = definition(name, made)?;
+    if let Some(name) = &made.ignored_name {
+        context.session.warn(1280, format!("Name '{name}' ignored for PRIMARY key."));
+    }
     context.store.create_table(definition);
     Ok(())
 }

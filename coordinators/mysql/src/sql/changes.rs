@@ -74,6 +74,7 @@ impl Parser<'_> {
 
     pub(super) fn insert(&mut self) -> Outcome<Statement> {
         self.clause = "INSERT INTO";
+        self.refuse_words(&["delayed", "high_priority", "low_priority"])?;
         let ignores = self.accepts_word("ignore");
         self.accepts_word("into");
         let table = self.qualified()?;
@@ -104,6 +105,7 @@ impl Parser<'_> {
             (columns, self.list(Parser::row)?)
         };
         let on_duplicate = self.on_duplicate()?;
+        self.refuse_words(&["returning"])?;
         let insert = Insert { table, ignores, columns, rows, on_duplicate };
         Ok(tables(TableStatement::Insert(insert)))
     }
@@ -144,6 +146,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn update(&mut self) -> Outcome<Statement> {
+        self.refuse_words(&["ignore", "low_priority"])?;
         let table = self.source()?;
         self.expect_word("set")?;
         self.clause = "SET";

@@ -7,6 +7,7 @@ use crate::error::{Outcome, SqlError};
 
 const CHAR_MAX: u64 = 255;
 const VARCHAR_MAX: u64 = 8_000;
+const OTHER_KEYS: &[&str] = &["check", "foreign", "fulltext", "index", "key", "spatial", "unique"];
 
 impl Parser<'_> {
     pub(super) fn create(&mut self) -> Outcome<Statement> {
@@ -20,7 +21,8 @@ impl Parser<'_> {
         }
         let if_missing = self.if_words(&["not", "exists"])?;
         let table = self.qualified()?;
-        let mut made = CreateTable { table, if_missing, columns: Vec::new(), keys: Vec::new() };
+        let (columns, keys, ignored_name) = (Vec::new(), Vec::new(), None);
+        let mut made = CreateTable { table, if_missing, columns, keys, ignored_name };
         if self.is_word("like") || self.is_word("as") || self.is_word("select") {
             return Err(SqlError::unsupported("CREATE TABLE from another table"));
         }
@@ -64,17 +66,18 @@ impl Parser<'_> {
     }
 
     fn definition(&mut self, made: &mut CreateTable) -> Outcome<()> {
-        if self.is_word("constraint") || self.is_word("unique") || self.is_word("index") {
+        let is_constraint = self.accepts_word("constraint");
+        let is_key = self.is_word("primary") || OTHER_KEYS.iter().any(|word| self.is_word(word));
+        let name = if is_constraint && !is_key { Some(self.word()?) } else { None };
+        if OTHER_KEYS.iter().any(|word| self.is_word(word)) {
             return Err(SqlError::unsupported("a key other than the primary key"));
         }
-        if self.is_word("key") || self.is_word("foreign") || self.is_word("check") {
-            return Err(SqlError::unsupported("a key other than the primary key"));
-        }
-        if !self.accepts_word("primary") {
+        if !is_constraint && !self.is_word("primary") {
             let column = self.column()?;
             made.columns.push(column);
             return Ok(());
         }
+        self.expect_word("primary")?;
         self.expect_word("key")?;
         self.expect("(")?;
         let key = self.list(Parser::word)?;
@@ -83,6 +86,7 @@ impl Parser<'_> {
         }
         self.expect(")")?;
         made.keys.push(key);
+        made.ignored_name = name.filter(|name| !name.eq_ignore_ascii_case("primary"));
         Ok(())
     }
 

@@ -16,6 +16,9 @@ pub(super) const RESERVED: &[&str] = &[
     "unlock", "grant", "revoke", "replace", "release", "key", "primary", "unique", "desc", "asc",
     "delete", "keys", "index", "left", "right", "join", "cross", "inner",
 ];
+/// Functions that the model lacks and whose names are reserved words.
+const CALLED: &[&str] =
+    &["default", "exists", "if", "insert", "left", "match", "mod", "replace", "right"];
 const OPERATORS: &[&str] = &[
     "xor", "like", "between", "regexp", "rlike", "div", "mod", "collate", "not", "*", "/", "%",
     "&", "|", "^", "<<", ">>", "||", "&&",
@@ -74,6 +77,7 @@ impl Parser<'_> {
                 Some(">=") => Comparison::GreaterOrEqual,
                 _ if self.accepts_word("is") => {
                     let is_null = !self.accepts_word("not");
+                    self.refuse_words(&["false", "true", "unknown"])?;
                     self.expect_word("null")?;
                     left = Expression::IsNull(Inner::new(left)?, is_null);
                     continue;
@@ -96,9 +100,7 @@ impl Parser<'_> {
             return Ok(left);
         }
         self.expect("(")?;
-        if self.is_word("select") {
-            return Err(SqlError::unsupported("a subquery"));
-        }
+        self.refuse_subquery()?;
         let list = self.list(Parser::expression)?;
         self.expect(")")?;
         let found = Expression::In(Inner::new(left)?, List::new(list)?);
@@ -173,6 +175,7 @@ impl Parser<'_> {
             Kind::Symbol("-" | "+") => self.signed(),
             Kind::Symbol("(") => {
                 self.next();
+                self.refuse_subquery()?;
                 let inner = self.expression()?;
                 self.expect(")")?;
                 Ok(inner)
@@ -186,6 +189,13 @@ impl Parser<'_> {
                 Ok(Expression::Column(named, self.clause))
             }
             _ => Err(self.wrong()),
+        }
+    }
+
+    fn refuse_subquery(&self) -> Outcome<()> {
+        match self.is_word("select") || self.is_word("with") {
+            true => Err(SqlError::unsupported("a subquery")),
+            false => Ok(()),
         }
     }
 
@@ -243,6 +253,9 @@ impl Parser<'_> {
             return Ok(time);
         }
         let is_database = matches!(lower.as_str(), "database" | "schema");
+        if lower == "case" || self.is_called() && CALLED.contains(&lower.as_str()) {
+            return Err(SqlError::unsupported(&format!("the function {word}")));
+        }
         if RESERVED.contains(&lower.as_str()) && !is_database {
             return Err(self.wrong());
         }

@@ -17,6 +17,7 @@ impl Parser<'_> {
             return self.isolation(is_session);
         }
         self.at = start;
+        self.refuse_words(&["character", "charset", "password", "role", "statement"])?;
         self.list(Parser::assignment).map(Statement::Set)
     }
 
@@ -38,7 +39,13 @@ impl Parser<'_> {
         if !self.accepts_word("collate") {
             return Ok(Statement::Names(charset));
         }
-        let collation = self.word()?;
+        let collation = match self.peek().kind.clone() {
+            Kind::Text(text) => {
+                self.next();
+                String::from_utf8_lossy(&text).into_owned()
+            }
+            _ => self.word()?,
+        };
         let chosen = Charset::of_collation(&collation).ok_or_else(|| {
             SqlError::new(1273, "HY000", format!("Unknown collation: '{collation}'"))
         })?;
@@ -52,6 +59,9 @@ impl Parser<'_> {
     }
 
     fn isolation(&mut self, is_session: bool) -> Outcome<Statement> {
+        if self.is_word("read") {
+            return Err(SqlError::unsupported("the access mode of a transaction"));
+        }
         self.expect_word("isolation")?;
         self.expect_word("level")?;
         let level = if self.accepts_word("serializable") {
@@ -68,6 +78,9 @@ impl Parser<'_> {
                 "READ-UNCOMMITTED"
             }
         };
+        if self.symbol() == Some(",") {
+            return Err(SqlError::unsupported("the access mode of a transaction"));
+        }
         Ok(Statement::Isolation { level, is_session })
     }
 

@@ -13,6 +13,10 @@ const OTHERS: &[&str] = &[
     "signal", "stop", "purge", "install", "uninstall", "help",
 ];
 const CLAUSES: &[&str] = &["group", "having", "order", "union", "into", "procedure"];
+const MODIFIERS: &[&str] = &[
+    "all", "distinct", "distinctrow", "high_priority", "sql_cache", "sql_calc_found_rows",
+    "sql_no_cache", "straight_join",
+];
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Parsed {
@@ -175,6 +179,7 @@ impl Parser<'_> {
             }
             return self.select_from(None);
         }
+        self.refuse_words(MODIFIERS)?;
         let items = self.list(Parser::item)?;
         if self.accepts_word("from") && !self.accepts_word("dual") {
             return self.select_from(Some(items));
@@ -188,8 +193,13 @@ impl Parser<'_> {
     }
 
     pub(super) fn refuse_clauses(&self, more: &[&str]) -> Outcome<()> {
-        match CLAUSES.iter().chain(more).find(|clause| self.is_word(clause)) {
-            Some(clause) => Err(SqlError::unsupported(&clause.to_ascii_uppercase())),
+        self.refuse_words(CLAUSES)?;
+        self.refuse_words(more)
+    }
+
+    pub(super) fn refuse_words(&self, words: &[&str]) -> Outcome<()> {
+        match words.iter().find(|word| self.is_word(word)) {
+            Some(word) => Err(SqlError::unsupported(&word.to_ascii_uppercase())),
             None => Ok(()),
         }
     }

@@ -18,6 +18,8 @@ pub(crate) struct CreateTable {
     pub(crate) if_missing: bool,
     pub(crate) columns: Vec<ColumnSpec>,
     pub(crate) keys: Vec<Vec<String>>,
+    /// The name of the primary key, which the server ignores with a warning.
+    pub(crate) ignored_name: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

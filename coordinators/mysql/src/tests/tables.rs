@@ -122,3 +122,15 @@ fn a_commit_is_answered_when_the_disk_has_it_and_its_locks_are_free_before() {
     world.send(b, &[]);
     assert_eq!(world.take_words(a), "OK");
 }
+
+#[test]
+fn a_primary_key_can_have_a_name() {
+    let mut world = world();
+    let id = session(&mut world);
+    let create = "CREATE TABLE INT_LOCK (LOCK_KEY CHAR(36) NOT NULL, REGION VARCHAR(100) NOT \
+                  NULL, CONSTRAINT INT_LOCK_PK PRIMARY KEY (LOCK_KEY, REGION)) ENGINE=InnoDB";
+    assert_eq!(world.ask(id, create), "OK");
+    assert_eq!(world.ask(id, "INSERT INTO INT_LOCK VALUES ('a', 'b')"), "OK");
+    let said = world.ask(id, "INSERT INTO INT_LOCK VALUES ('a', 'b')");
+    assert_eq!(said, "ERROR 1062: Duplicate entry 'a-b' for key 'PRIMARY'");
+}

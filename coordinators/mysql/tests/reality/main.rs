@@ -4,6 +4,7 @@ mod fake;
 mod frames;
 mod packets;
 mod real;
+mod refused;
 mod sequences;
 mod statements;
 mod tables;

@@ -232,6 +232,7 @@ pub(crate) const ODD: &[&str] = &[
     "SET NAMES utf8mb4 COLLATE utf8mb4_unicode_ci",
     "SET NAMES utf8mb4 COLLATE latin1_swedish_ci",
     "SET NAMES utf8mb4 COLLATE nothing",
+    "SET NAMES 'utf8mb4' COLLATE 'utf8mb4_unicode_ci'",
     "SET TRANSACTION ISOLATION LEVEL READ COMMITTED",
     "SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE",
     "SET TRANSACTION",

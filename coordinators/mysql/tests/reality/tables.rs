@@ -182,6 +182,13 @@ const FIXED: &[&str] = &[
     "CREATE",
     "DROP TABLE t",
     "SELECT k FROM t",
+    "CREATE TABLE c (a INT, b INT, CONSTRAINT c_pk PRIMARY KEY (a, b))",
+    "SHOW WARNINGS",
+    "INSERT INTO c VALUES (1, 2)",
+    "INSERT INTO c VALUES (1, 2)",
+    "CREATE TABLE d (a INT PRIMARY KEY, CONSTRAINT `d_pk` PRIMARY KEY (a))",
+    "CREATE TABLE d (a INT, CONSTRAINT PRIMARY KEY (a))",
+    "CREATE TABLE f (a INT, CONSTRAINT f_pk (a))",
 ];
 
 #[test]

@@ -23,6 +23,17 @@ const PLAIN: &[(&str, Function, &[Type], Type)] = &[
     ("pg_promote", Function::Promote, &[], Type::Boolean),
 ];
 
+/// Functions of PostgreSQL that the model lacks, or has only for some arguments.
+const UNSUPPORTED: &[&str] = &[
+    "abs", "age", "array_agg", "avg", "bool_and", "bool_or", "ceil", "coalesce", "concat",
+    "current_setting", "currval", "date_part", "date_trunc", "decode", "encode", "every", "floor",
+    "format", "gen_random_uuid", "generate_series", "greatest", "hashtext", "hashtextextended",
+    "json_build_object", "jsonb_build_object", "least", "length", "lower", "make_interval", "max",
+    "md5", "min", "mod", "nextval", "nullif", "random", "replace", "round", "row_number",
+    "set_config", "setval", "sha256", "string_agg", "substr", "sum", "timeofday", "to_char",
+    "to_regclass", "to_timestamp", "trunc", "txid_current", "unnest", "upper",
+];
+
 fn advisory(name: &str) -> Option<(Function, Type)> {
     let unshared = name.strip_suffix("_shared").unwrap_or(name);
     let is_shared = unshared != name;
@@ -38,6 +49,19 @@ fn advisory(name: &str) -> Option<(Function, Type)> {
     };
     let kind = if tries { Type::Boolean } else { Type::Void };
     Some((Function::AdvisoryLock(Advisory { is_shared, span, tries }), kind))
+}
+
+fn missing(name: &str, kinds: &[Type], star: bool, position: usize) -> SqlError {
+    let is_known = advisory(name).is_some() || PLAIN.iter().any(|known| known.0 == name);
+    if UNSUPPORTED.contains(&name) || name.starts_with("pg_") && !is_known {
+        return SqlError::unsupported(format!("the function {name}")).at(position);
+    }
+    let list = kinds.iter().map(Type::to_string).collect::<Vec<_>>().join(", ");
+    let list = if star { "*".to_owned() } else { list };
+    let hint = "No function matches the given name and argument types. You might need to add \
+                explicit type casts.";
+    let message = format!("function {name}({list}) does not exist");
+    SqlError::new("42883", message).hint(hint).at(position)
 }
 
 impl Binder<'_> {
@@ -64,15 +88,20 @@ impl Binder<'_> {
         for argument in arguments {
             typed.push(self.bind(argument)?);
         }
+        self.called(name, typed, star, position)
+    }
+
+    // A separate function, because it would enlarge the stack frames of the recursion.
+    #[inline(never)]
+    fn called(
+        &mut self,
+        name: &str,
+        typed: Vec<Typed>,
+        star: bool,
+        position: usize,
+    ) -> Outcome<Typed> {
         let kinds: Vec<Type> = typed.iter().map(|typed| typed.kind).collect();
-        let missing = || {
-            let list = kinds.iter().map(Type::to_string).collect::<Vec<_>>().join(", ");
-            let list = if star { "*".to_owned() } else { list };
-            let hint = "No function matches the given name and argument types. You might need to \
-                        add explicit type casts.";
-            let message = format!("function {name}({list}) does not exist");
-            SqlError::new("42883", message).hint(hint).at(position)
-        };
+        let missing = || missing(name, &kinds, star, position);
         if star {
             return Err(missing());
         }
@@ -110,6 +139,7 @@ impl Binder<'_> {
         Ok(Some(bound))
     }
 
+    #[inline(never)]
     fn count(&mut self, arguments: &[Expression], star: bool, position: usize) -> Outcome<Typed> {
         let Some(outer) = self.counts.take() else {
             let message = "aggregate functions are not allowed here";

@@ -2,7 +2,7 @@
 
 use super::{Client, Stage};
 use crate::core::{Core, Signal};
-use crate::error::{Outcome, SqlError};
+use crate::error::{Outcome, Severity, SqlError};
 use crate::store::Backend;
 use crate::stream::Sender;
 use crate::wire::{self, Startup};
@@ -74,7 +74,7 @@ impl Client {
         }
         let options = options(body)?;
         let mut unknown = Vec::new();
-        let mut settings = Vec::new();
+        let (mut switches, mut settings) = (String::new(), Vec::new());
         for (name, value) in options {
             match name.as_str() {
                 "user" => self.session.user = value,
@@ -82,7 +82,8 @@ impl Client {
                 "replication" if is_on(&value) && core.log.is_kept() => {
                     self.sender = Some(Sender::new(core.now.monotonic.0));
                 }
-                "options" | "replication" => {}
+                "options" => switches = value,
+                "replication" => {}
                 name if name.starts_with("_pq_.") => unknown.push(name.to_owned()),
                 _ => settings.push((name, value)),
             }
@@ -108,9 +109,9 @@ impl Client {
             });
         }
         wire::message(&mut self.out, b'R', |out| out.put_u32(0));
-        for (name, value) in settings {
+        for (name, value) in switched(&switches)?.into_iter().chain(settings) {
             let set = self.session.settings.set(&name, Some(&value));
-            set.map_err(|error| SqlError::fatal(error.code, error.message))?;
+            set.map_err(|error| SqlError { severity: Severity::Fatal, ..error })?;
         }
         self.session.first_settings = self.session.settings.clone();
         self.greet(core);
@@ -134,6 +135,41 @@ impl Client {
 
 fn is_on(value: &str) -> bool {
     ["true", "on", "yes", "1"].contains(&value)
+}
+
+/// Returns the settings in the startup parameter `options`, which has the form of a command line.
+fn switched(line: &str) -> Outcome<Vec<(String, String)>> {
+    let mut words = words(line).into_iter();
+    let mut settings = Vec::new();
+    while let Some(word) = words.next() {
+        let setting = match word.strip_prefix("-c").or_else(|| word.strip_prefix("--")) {
+            Some("") if word == "-c" => words.next(),
+            setting => setting.map(str::to_owned),
+        };
+        let Some((name, value)) = setting.as_ref().and_then(|setting| setting.split_once('='))
+        else {
+            let error = SqlError::unsupported(format!("the command-line option \"{word}\""));
+            return Err(SqlError { severity: Severity::Fatal, ..error });
+        };
+        settings.push((name.replace('-', "_"), value.to_owned()));
+    }
+    Ok(settings)
+}
+
+/// Splits a line at blanks. A backslash makes the next character part of a word.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word) = (Vec::new(), String::new());
+    let mut characters = line.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            ' ' | '\t'..='\r' => words.push(std::mem::take(&mut word)),
+            '\\' => word.extend(characters.next()),
+            _ => word.push(character),
+        }
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 fn options(body: &Bytes) -> Outcome<Vec<(String, String)>> {

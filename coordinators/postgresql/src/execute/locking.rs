@@ -135,15 +135,20 @@ impl Execution<'_> {
         Ok(now)
     }
 
+    /// Locks a version, and the later versions if a running transaction has updated it.
     pub(super) fn lock_version(&mut self, table: TableId, version: VersionId, strength: Strength) {
         let xid = self.own_xid();
-        let Some(held) = self.core.heap.version_mut(table, version) else { return };
-        if held.lockers.contains(&(xid, strength)) {
-            return;
-        }
-        held.lockers.push((xid, strength));
-        if let Some(transaction) = &mut self.session.transaction {
-            transaction.undo.push(Undo::Locked(table, version, strength));
+        let mut next = Some(version);
+        while let Some(version) = next {
+            let Some(held) = self.core.heap.version_mut(table, version) else { return };
+            next = held.ended.and_then(|ended| ended.next);
+            if held.lockers.contains(&(xid, strength)) {
+                continue;
+            }
+            held.lockers.push((xid, strength));
+            if let Some(transaction) = &mut self.session.transaction {
+                transaction.undo.push(Undo::Locked(table, version, strength));
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use crate::sql::ast::{Policy, Strength};
 use crate::store::rows::Standing;
 use crate::store::table::Ended;
 use crate::store::transaction::Undo;
-use crate::store::{TableId, VersionId};
+use crate::store::{TableId, VersionId, Xid};
 use crate::types::Value;
 use std::rc::Rc;
 
@@ -156,13 +156,23 @@ impl Execution<'_> {
         let Some(definition) = self.core.heap.get(table) else {
             return Err(SqlError::new("XX000", "a table without a definition").into());
         };
-        let place = definition.versions.get(&version).map_or(version, |old| old.place);
+        let own = self.session.xid();
+        let is_other = |(locker, _): &&(Xid, Strength)| {
+            Some(*locker) != own && self.core.transactions.is_running(*locker)
+        };
+        let before = definition.versions.get(&version);
+        let lockers =
+            before.iter().flat_map(|old| &old.lockers).filter(is_other).copied().collect();
+        let place = before.map_or(version, |old| old.place);
         let is_same = |columns: &[usize]| columns.iter().all(|at| old[*at] == new[*at]);
         let all = definition.indexes.len();
         let knows = definition.indexes.iter().all(|index| is_same(&index.columns));
-        if knows && let Some(next) = self.core.heap.version_mut(table, next) {
-            next.indexed = all;
-            (next.follows, next.place) = (Some(version), place);
+        if let Some(next) = self.core.heap.version_mut(table, next) {
+            next.lockers = lockers;
+            if knows {
+                next.indexed = all;
+                (next.follows, next.place) = (Some(version), place);
+            }
         }
         self.run.progress.entering = Some(next);
         Ok(())

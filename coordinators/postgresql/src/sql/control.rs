@@ -93,6 +93,7 @@ impl Parser {
         let name = if self.take_words(&["time", "zone"]) {
             "timezone".to_owned()
         } else {
+            self.refuse(&["authorization", "constraints", "names", "role", "schema"])?;
             let mut name = self.name()?;
             while self.take_symbol(".") {
                 name = format!("{name}.{}", self.label()?);
@@ -145,6 +146,7 @@ impl Parser {
         if self.take_words(&["time", "zone"]) {
             return Ok(Statement::Show("timezone".to_owned()));
         }
+        self.refuse(&["all"])?;
         Ok(Statement::Show(self.name()?))
     }
 

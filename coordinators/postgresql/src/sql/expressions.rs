@@ -1,7 +1,7 @@
 //! Parses expressions by precedence climbing.
 
 use super::ast::{Expression, Node, Operator};
-use super::token::Kind;
+use super::token::{Kind, Token};
 use super::{Parser, RESERVED};
 use crate::error::{Outcome, SqlError};
 use crate::types::Type;
@@ -10,6 +10,30 @@ const BRACKETS_MAX: usize = 200;
 
 const KEYWORDS: &[&str] =
     &["current_timestamp", "localtimestamp", "current_user", "session_user", "user"];
+
+const PREDICATES: &[&str] = &["between", "ilike", "in", "like", "similar"];
+
+const TESTS: &[&[&str]] = &[
+    &["is", "distinct"],
+    &["is", "false"],
+    &["is", "true"],
+    &["is", "unknown"],
+    &["is", "not", "distinct"],
+    &["is", "not", "false"],
+    &["is", "not", "true"],
+    &["is", "not", "unknown"],
+];
+
+/// Words of PostgreSQL's expressions that the model lacks.
+const UNSUPPORTED: &[&str] = &[
+    "array", "current_catalog", "current_date", "current_role", "current_schema", "current_time",
+    "distinct", "localtime",
+];
+
+const QUERIES: &[&str] = &["select", "values", "with"];
+
+const UNSUPPORTED_CALLS: &[&str] =
+    &["all", "any", "exists", "extract", "overlay", "position", "row", "some", "substring", "trim"];
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Power {
@@ -103,12 +127,15 @@ impl Parser {
         Ok(left)
     }
 
+    #[inline(never)]
     fn infix(&self) -> Outcome<Option<Infix>> {
-        let refused = |what| Err(SqlError::unsupported(what).at(self.position()));
+        let refused = |what: &str| Err(SqlError::unsupported(what).at(self.position()));
         let Some(token) = self.peek() else { return Ok(None) };
         Ok(Some(match &token.kind {
             Kind::Symbol(symbol) if symbol == "::" => Infix::Cast,
-            Kind::Symbol(symbol) if symbol == "||" => return refused("||"),
+            Kind::Symbol(symbol) if ["||", "~", "^", "&", "|", "#"].contains(&symbol.as_str()) => {
+                return refused(symbol);
+            }
             Kind::Symbol(symbol) => match operator(symbol) {
                 Some(operator) => Infix::Binary(operator),
                 None => return Ok(None),
@@ -120,8 +147,14 @@ impl Parser {
                 "notnull" => Infix::IsNull { is_negated: true },
                 "is" if self.is_words(&["is", "null"]) => Infix::IsNull { is_negated: false },
                 "is" if self.is_words(&["is", "not", "null"]) => Infix::IsNull { is_negated: true },
-                "in" => return refused("IN"),
-                "not" if self.is_words(&["not", "in"]) => return refused("NOT IN"),
+                "is" if TESTS.iter().any(|test| self.is_words(test)) => return refused("IS"),
+                word if word == "collate" || PREDICATES.contains(&word) => {
+                    return refused(&word.to_uppercase());
+                }
+                "not" => match PREDICATES.iter().find(|word| self.is_words(&["not", word])) {
+                    Some(word) => return refused(&format!("NOT {}", word.to_uppercase())),
+                    None => return Ok(None),
+                },
                 "at" if self.is_words(&["at", "time", "zone"]) => Infix::Zone,
                 _ => return Ok(None),
             },
@@ -205,6 +238,7 @@ impl Parser {
     }
 
     fn atom(&mut self) -> Outcome<Expression> {
+        self.refuse_beginning()?;
         let position = self.position();
         let Some(token) = self.peek().cloned() else { return Err(self.unexpected()) };
         let node = match token.kind {
@@ -215,7 +249,7 @@ impl Parser {
             Kind::Symbol(symbol) if symbol == "(" => {
                 self.at += 1;
                 let value = self.expression()?;
-                self.want_symbol(")")?;
+                self.want_end()?;
                 return Ok(value);
             }
             Kind::Symbol(_) => return Err(self.unexpected()),
@@ -227,6 +261,39 @@ impl Parser {
         };
         self.at += 1;
         Expression::new(node, position)
+    }
+
+    // A separate function, because errors would enlarge the stack frames of the recursion.
+    #[inline(never)]
+    fn refuse_beginning(&self) -> Outcome<()> {
+        let next = self.peek_after(1);
+        let what = match self.peek().map(|token| &token.kind) {
+            Some(Kind::Symbol(symbol)) if symbol == "(" => {
+                let is_query = |next: &Token| QUERIES.iter().any(|word| next.is_word(word));
+                next.is_some_and(is_query).then(|| "a subquery".to_owned())
+            }
+            Some(Kind::Word(word)) => {
+                let is_called = next.is_some_and(|token| token.is_symbol("("));
+                let word = word.as_str();
+                let is_refused =
+                    UNSUPPORTED.contains(&word) || is_called && UNSUPPORTED_CALLS.contains(&word);
+                is_refused.then(|| word.to_uppercase())
+            }
+            _ => None,
+        };
+        what.map_or(Ok(()), |what| Err(SqlError::unsupported(what).at(self.position())))
+    }
+
+    #[inline(never)]
+    fn want_end(&mut self) -> Outcome<()> {
+        if self.is_symbol(",") {
+            return Err(SqlError::unsupported("ROW").at(self.position()));
+        }
+        self.want_symbol(")")?;
+        if self.is_word("over") || self.is_word("filter") {
+            return Err(SqlError::unsupported("OVER or FILTER").at(self.position()));
+        }
+        Ok(())
     }
 
     fn word(&mut self, word: &str, position: usize) -> Outcome<Expression> {
@@ -320,7 +387,7 @@ impl Parser {
         let star = self.take_symbol("*");
         let arguments =
             if star || self.is_symbol(")") { Vec::new() } else { self.list(Parser::expression)? };
-        self.want_symbol(")")?;
+        self.want_end()?;
         Expression::new(Node::Call { name, arguments, star }, position)
     }
 

@@ -14,6 +14,13 @@ const KNOWN: &[&str] = &[
     "values", "with",
 ];
 
+const JOINS: &[&str] = &["cross", "full", "inner", "join", "left", "natural", "right"];
+
+const CLAUSES: &[&str] = &[
+    "except", "fetch", "group", "having", "intersect", "limit", "nulls", "offset", "union",
+    "window",
+];
+
 impl Parser {
     pub(super) fn statement(&mut self) -> Outcome<Statement> {
         let Some(Kind::Word(word)) = self.peek().map(|token| token.kind.clone()) else {
@@ -50,6 +57,9 @@ impl Parser {
         let mut name = self.name()?;
         if self.is_symbol(".") {
             self.at += 1;
+            if name == "information_schema" || name == "pg_catalog" {
+                return Err(SqlError::unsupported(format!("schema {name}")).at(position));
+            }
             if name != "public" {
                 let message = format!("schema \"{name}\" does not exist");
                 return Err(SqlError::new("3F000", message).at(position));
@@ -65,6 +75,9 @@ impl Parser {
     }
 
     fn source(&mut self, stops: &[&str]) -> Outcome<Source> {
+        if self.is_symbol("(") {
+            return Err(SqlError::unsupported("a subquery").at(self.position()));
+        }
         let table = self.table_name()?;
         let is_alias = match self.peek().map(|token| &token.kind) {
             Some(Kind::Word(word)) => {
@@ -108,9 +121,13 @@ impl Parser {
             ["from", "where", ";"].iter().any(|end| token.is_word(end) || token.is_symbol(end))
         });
         let items = if is_empty { Vec::new() } else { self.items()? };
-        let from = if self.take_word("from") { Some(self.source(&[])?) } else { None };
-        if self.is_symbol(",") && from.is_some() {
+        let from = if self.take_word("from") { Some(self.source(JOINS)?) } else { None };
+        let joins = self.is_symbol(",") || JOINS.iter().any(|word| self.is_word(word));
+        if joins && from.is_some() {
             return Err(SqlError::unsupported("a SELECT from several tables"));
+        }
+        if self.is_symbol("(") && from.is_some() {
+            return Err(SqlError::unsupported("a function in FROM"));
         }
         let filter = self.filter()?;
         let order = if self.take_word("order") {
@@ -119,13 +136,17 @@ impl Parser {
         } else {
             Vec::new()
         };
-        for word in ["group", "having", "limit", "offset", "fetch"] {
-            if self.is_word(word) {
-                return Err(SqlError::unsupported(word.to_uppercase()));
-            }
-        }
+        self.refuse(CLAUSES)?;
         let locking = if self.take_word("for") { Some(self.locking()?) } else { None };
+        self.refuse(CLAUSES)?;
         Ok(Select { items, from, filter, order, locking })
+    }
+
+    pub(super) fn refuse(&self, words: &[&str]) -> Outcome<()> {
+        match words.iter().find(|word| self.is_word(word)) {
+            Some(word) => Err(SqlError::unsupported(word.to_uppercase()).at(self.position())),
+            None => Ok(()),
+        }
     }
 
     fn order(&mut self) -> Outcome<Order> {
@@ -217,6 +238,9 @@ impl Parser {
     }
 
     fn assignment(&mut self) -> Outcome<Assignment> {
+        if self.is_symbol("(") {
+            return Err(SqlError::unsupported("SET of a list of columns").at(self.position()));
+        }
         let column = self.named_column()?;
         self.want_symbol("=")?;
         Ok(Assignment { column, value: self.expression()? })
@@ -237,6 +261,7 @@ impl Parser {
         self.at += 1;
         self.want_word("from")?;
         let table = self.source(&[])?;
+        self.refuse(&["using"])?;
         Ok(Delete { table, filter: self.filter()?, returning: self.returning()? })
     }
 }

@@ -20,6 +20,7 @@ impl Parser {
         let if_not_exists = self.take_words(&["if", "not", "exists"]);
         let name = self.table_name()?;
         let (mut columns, mut keys) = (Vec::new(), Vec::new());
+        self.refuse(&["as"])?;
         self.want_symbol("(")?;
         if !self.take_symbol(")") {
             loop {
@@ -33,6 +34,7 @@ impl Parser {
             }
             self.want_symbol(")")?;
         }
+        self.refuse(&["inherits", "partition", "tablespace", "with"])?;
         Ok(Statement::CreateTable(CreateTable { name, if_not_exists, columns, keys }))
     }
 
@@ -76,6 +78,7 @@ impl Parser {
         } else if self.is_word("check") || self.is_word("references") {
             return Err(SqlError::unsupported("a constraint other than a key"));
         } else {
+            self.refuse(&["collate", "generated"])?;
             return Ok(self.take_word("null"));
         }
         Ok(true)

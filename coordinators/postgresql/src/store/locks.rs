@@ -120,11 +120,13 @@ impl Lock {
 }
 
 impl Locks {
+    /// Returns `true` if a request that does not wait gets the lock. Unlike a request that waits,
+    /// it does not pass a waiter that conflicts with a lock of `backend`.
     pub(crate) fn is_free(&self, backend: Backend, tag: Tag, mode: LockMode) -> bool {
         let Some(lock) = self.locks.get(&tag) else { return true };
         let has_it = lock.granted.iter().any(|own| own.backend == backend && own.mode == mode);
         let is_waited_for = lock.queue.iter().any(|waiter| waiter.mode.conflicts(mode));
-        has_it || (!is_waited_for && !lock.is_taken(backend, mode)) || lock.place(backend, mode).1
+        has_it || (!is_waited_for && !lock.is_taken(backend, mode))
     }
 
     pub(crate) fn acquire(
@@ -136,11 +138,11 @@ impl Locks {
     ) -> Answer {
         let is_free = self.is_free(backend, tag, mode);
         let lock = self.locks.entry(tag).or_default();
-        if is_free {
+        let (index, passes) = lock.place(backend, mode);
+        if is_free || passes {
             lock.grant(backend, mode, span);
             return Answer::Granted;
         }
-        let (index, _) = lock.place(backend, mode);
         lock.queue.insert(index, Waiter { backend, mode, span });
         self.waits.insert(backend, tag);
         Answer::Waits

@@ -38,26 +38,33 @@ impl Strength {
 pub(crate) fn standing(
     heap: &Heap,
     transactions: &Transactions,
-    (table, id): (TableId, VersionId),
+    (table, mut id): (TableId, VersionId),
     own: Option<Xid>,
     strength: Strength,
 ) -> Standing {
-    let Some(version) = heap.version(table, id) else { return Standing::Deleted };
-    if let Some(ended) = version.ended {
-        if Some(ended.by) == own {
-            return Standing::Own;
-        }
-        if transactions.is_running(ended.by) {
+    loop {
+        let Some(version) = heap.version(table, id) else { return Standing::Deleted };
+        if let Some(ended) = version.ended {
+            if Some(ended.by) == own {
+                return Standing::Own;
+            }
+            if !transactions.is_running(ended.by) {
+                return ended.next.map_or(Standing::Deleted, Standing::Replaced);
+            }
             if ended.strength.conflicts(strength) {
                 return Standing::Taken(ended.by);
             }
-        } else {
-            return ended.next.map_or(Standing::Deleted, Standing::Replaced);
+        }
+        let rival = version.lockers.iter().find(|(locker, held)| {
+            Some(*locker) != own && transactions.is_running(*locker) && held.conflicts(strength)
+        });
+        if let Some((locker, _)) = rival {
+            return Standing::Taken(*locker);
+        }
+        // A lock also covers the versions that the running transaction has added.
+        match version.ended.and_then(|ended| ended.next) {
+            Some(next) => id = next,
+            None => return Standing::Free,
         }
     }
-    let rival = version
-        .lockers
-        .iter()
-        .find(|(locker, held)| Some(*locker) != own && held.conflicts(strength));
-    rival.map_or(Standing::Free, |(locker, _)| Standing::Taken(*locker))
 }

@@ -24,6 +24,52 @@ fn repeatable_read_refuses_what_another_has_changed() {
 }
 
 #[test]
+fn a_key_share_lock_survives_updates_of_other_columns() {
+    let (lock, update) = ("BEGIN; SELECT v FROM t FOR KEY SHARE", "UPDATE t SET v = v + 1");
+    for (before, after) in [("SELECT 1", update), (update, "SELECT 1"), (update, update)] {
+        let mut world = World::new();
+        let (locker, writer, other) = (world.session(), world.session(), world.session());
+        world.ask(writer, &format!("BEGIN; {before}"));
+        assert_eq!(world.ask(locker, lock), "BEGIN | (1) | SELECT 1");
+        world.ask(writer, &format!("{after}; COMMIT"));
+        let said = world.ask(other, "SELECT v FROM t FOR UPDATE NOWAIT");
+        assert!(said.starts_with("ERROR 55P03"), "{before}, {after}: {said}");
+        assert_eq!(world.ask(writer, "UPDATE t SET k = 5"), "", "it waits");
+        world.ask(locker, "COMMIT");
+        assert_eq!(world.take_words(writer), "UPDATE 1");
+        assert_eq!(world.ask(other, "DELETE FROM t"), "DELETE 1");
+    }
+}
+
+#[test]
+fn a_key_share_lock_waits_for_a_second_update_that_changes_the_key() {
+    let mut world = World::new();
+    let (writer, locker) = (world.session(), world.session());
+    world.ask(writer, "BEGIN; UPDATE t SET v = 2; UPDATE t SET k = 9");
+    assert_eq!(world.ask(locker, "SELECT v FROM t FOR KEY SHARE"), "", "it waits");
+    world.ask(writer, "ROLLBACK");
+    assert_eq!(world.take_words(locker), "(1) | SELECT 1");
+}
+
+#[test]
+fn a_try_does_not_pass_a_session_that_waits_for_the_lock() {
+    let check = |held: &str, tried: &str, expected: &str| {
+        let mut world = World::new();
+        let (holder, waiter) = (world.session(), world.session());
+        world.ask(holder, &format!("SELECT {held}(7)"));
+        assert_eq!(world.ask(waiter, "SELECT pg_advisory_lock(7)"), "", "it waits");
+        let said = world.ask(holder, &format!("SELECT {tried}(7)"));
+        assert_eq!(said, format!("({expected}) | SELECT 1"), "{held}, then {tried}");
+    };
+    check("pg_advisory_lock", "pg_try_advisory_lock_shared", "f");
+    check("pg_advisory_lock", "pg_try_advisory_xact_lock_shared", "f");
+    check("pg_advisory_lock_shared", "pg_try_advisory_lock", "f");
+    check("pg_advisory_lock_shared", "pg_try_advisory_lock_shared", "t");
+    check("pg_advisory_lock", "pg_try_advisory_lock", "t");
+    check("pg_advisory_lock", "pg_advisory_lock_shared", "");
+}
+
+#[test]
 fn an_insert_waits_for_the_other_with_its_key() {
     for (end, expected) in [("COMMIT", "ERROR 23505"), ("ROLLBACK", "INSERT 0 1")] {
         let mut world = World::new();

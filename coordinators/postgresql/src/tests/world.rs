@@ -22,8 +22,12 @@ pub(super) fn query(sql: &str) -> Vec<u8> {
 }
 
 pub(super) fn startup() -> Vec<u8> {
-    let body = b"\0\x03\0\0user\0me\0\0";
-    [&((body.len() + 4) as u32).to_be_bytes()[..], body].concat()
+    startup_with("")
+}
+
+pub(super) fn startup_with(more: &str) -> Vec<u8> {
+    let body = [b"\0\x03\0\0user\0me\0", more.as_bytes(), b"\0"].concat();
+    [&((body.len() + 4) as u32).to_be_bytes()[..], &body].concat()
 }
 
 impl World {

@@ -285,6 +285,8 @@ fn odd_beginnings_are_answered_as_by_a_real_postgresql() {
     };
     let (ssl, gss, version) = (80_877_103, 80_877_104, 3 << 16);
     let user = b"user\0postgres\0";
+    let options =
+        |line: &str| packet(version, &[&user[..], b"options\0", line.as_bytes(), b"\0\0"].concat());
     let cases: Vec<(&str, Vec<u8>)> = vec![
         ("nothing", Vec::new()),
         ("a length that is too small", vec![0, 0, 0, 4]),
@@ -299,6 +301,9 @@ fn odd_beginnings_are_answered_as_by_a_real_postgresql() {
             packet(version, &[&user[..], b"application_name\0me\0\0"].concat()),
         ),
         ("HTTP", b"GET / HTTP/1.1\r\n\r\n".to_vec()),
+        ("options", options("--search-path=public -c lock_timeout=1s -capplication_name=a\\ b")),
+        ("an unknown setting in options", options("-c nothing=x")),
+        ("a wrong value in options", options("-c lock_timeout=1x")),
         ("a request to cancel nobody", packet(80_877_102, &[0, 0, 0, 0, 0, 0, 0, 0])),
     ];
     for (name, bytes) in cases {

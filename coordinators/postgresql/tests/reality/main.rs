@@ -4,6 +4,7 @@ mod fake;
 mod frames;
 mod messages;
 mod real;
+mod refused;
 mod replication;
 mod sequences;
 mod serializable;

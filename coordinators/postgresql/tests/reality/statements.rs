@@ -161,6 +161,7 @@ fn control() -> impl Strategy<Value = String> {
 fn advisory() -> impl Strategy<Value = String> {
     pick(&[
         "SELECT pg_try_advisory_lock(1)",
+        "SELECT pg_try_advisory_lock_shared(1)",
         "SELECT pg_advisory_lock(1)",
         "SELECT pg_advisory_lock(1)",
         "SELECT pg_advisory_lock_shared(1)",
@@ -223,6 +224,12 @@ pub(crate) const ODD: &[&str] = &[
     "COMMIT AND",
     "SELECT u.* FROM t",
     "SELECT t.* FROM t",
+    "SELECT true",
+    "SET client_min_messages = 'WARNING'; DROP TABLE IF EXISTS no; COMMIT",
+    "SET client_min_messages TO error; SHOW client_min_messages; COMMIT",
+    "SET client_min_messages TO fatal",
+    "SET search_path = public; SHOW search_path",
+    "SET extra_float_digits = 3; SHOW extra_float_digits",
 ];
 
 fn odd() -> impl Strategy<Value = String> {
