@@ -16,7 +16,9 @@ for _ in range(int(os.environ["FENCEPOST_CYCLES"])):
     lock = zookeeper.Lock("/" + os.environ["FENCEPOST_LOCK"], os.environ["FENCEPOST_PROCESS"])
     judge.execute_command("ACQUIRING", "orders")
     try:
-        lock.acquire(timeout=60)
+        if not lock.acquire(timeout=60):
+            judge.execute_command("REFUSED", "orders")
+            continue
     except LockTimeout:
         judge.execute_command("REFUSED", "orders")
         continue
