@@ -3,7 +3,8 @@
 //! A `concurrency.Mutex` lock is a prefix with the keys `<lock>/<lease in hex>`. The contender with
 //! the oldest key holds the lock. An etcd3gw lock is the key `/locks/<lock>`. If the server reports
 //! all keys, every other key is also a lock. A single key's owner is its value or, if that is
-//! empty, its lease. A holder's token is the revision that created its key.
+//! empty, its lease. A holder's token is the revision that created its key. A put over an existing
+//! key is a grant, and removes nothing.
 
 use crate::mvcc::{Span, Store};
 use bytes::Bytes;
@@ -86,7 +87,11 @@ impl LockHeads {
                 let (key, value) = (Bytes::from(lock.clone()), Some(head.value));
                 TapEvent { key, change, value, by, expires_at_ms: None, primary, token }
             };
-            told.extend(before.map(|head| event(head, left, by)));
+            let is_written_over = |before: &Head| {
+                now.as_ref().is_some_and(|now| (&now.key, now.token) == (&before.key, before.token))
+            };
+            let ended = before.filter(|before| !is_written_over(before));
+            told.extend(ended.map(|head| event(head, left, by)));
             if let Some(head) = now {
                 let by = self.asked.get(&head.key).copied();
                 told.push(event(head, KeyChange::Granted, by));

@@ -67,6 +67,7 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
             format!("waits and has sent nothing since {since_us}; no pending event can wake it")
         }
         What::Crashed if loses_power(history, event) => "loses power".to_owned(),
+        What::Crashed if ends_by_itself(history, event) => "exits".to_owned(),
         What::Crashed => "crashes".to_owned(),
         What::Turn { turn, about } => role_change_text(*turn, *about),
         What::Started => "restarts".to_owned(),
@@ -97,11 +98,23 @@ fn place(kind: FaultKind, nodes: &[Node]) -> String {
 }
 
 fn loses_power(history: &History, event: &Event) -> bool {
+    is_hit_then(history, event, |kind| kind == FaultKind::PowerLoss)
+}
+
+/// Returns whether a process of a complete history ended without a fault: its program exited, or
+/// its thread died.
+pub(crate) fn ends_by_itself(history: &History, event: &Event) -> bool {
+    let is_complete = history.ended.is_some() && event.node.is_process();
+    is_complete && !is_hit_then(history, event, |_| true)
+}
+
+/// Returns whether such a fault begins on the event's node at the time of the event.
+fn is_hit_then(history: &History, event: &Event, is_such: impl Fn(FaultKind) -> bool) -> bool {
     let (before, after) = (before_event(history, event), after_event(history, event));
     let earlier = before.iter().rev().take_while(|one| one.time_us == event.time_us);
     let mut here = earlier.chain(after.iter().take_while(|one| one.time_us == event.time_us));
     here.any(|one| match &one.what {
-        What::FaultBegan { kind: FaultKind::PowerLoss, nodes, .. } => nodes.contains(&event.node),
+        What::FaultBegan { kind, nodes, .. } => is_such(*kind) && nodes.contains(&event.node),
         _ => false,
     })
 }

@@ -3,7 +3,7 @@ use crate::judge::checker::stuck::{Progress, progress};
 use crate::judge::checker::{CHECKERS, Checker};
 use crate::judge::circle::circles;
 use crate::judge::timeline::{Acquisition, Outcome, Section, Timeline};
-use crate::record::history::{History, WhyEnded};
+use crate::record::history::{History, What, WhyEnded};
 use crate::summary::violation::{Violation, grouped, merged};
 use fencepost_faults::Node;
 use schemars::JsonSchema;
@@ -133,12 +133,22 @@ fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
             in_vain.len()
         ),
         (false, None) => format!(
-            "{} tried {} times without success: use more cycles (--cycles) or another seed",
+            "{} tried {} times without success{}: use more cycles (--cycles) or another seed",
             others.join(", "),
-            in_vain.len()
+            in_vain.len(),
+            last_unknown(timeline)
         ),
     };
     Some(format!("{who} acquired the lock; {advice}"))
+}
+
+/// Returns why the outcome of the last acquire is unknown, in brackets, if it is.
+fn last_unknown(timeline: &Timeline<'_>) -> String {
+    let last = timeline.acquisitions.iter().filter_map(|one| one.completed).max();
+    match last.map(|last| &timeline.history.events[last.index].what) {
+        Some(What::Info { reason, .. }) => format!(" (the last outcome is unknown: {reason})"),
+        _ => String::new(),
+    }
 }
 
 fn no_fault_in_calls(timeline: &Timeline<'_>) -> Option<String> {
@@ -178,10 +188,19 @@ fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     let other = all.into_iter().find(|one| {
         one.outcome == Outcome::Granted && one.grant.is_none() && !is_of_a_minority(timeline, one)
     })?;
+    let who = match timeline.history.header.quorum {
+        0 | 1 => "no server",
+        _ => "no quorum of servers",
+    };
     Some(format!(
-        "no quorum of servers reports the grant of acquire {} by {}, so its place in the order of \
-         grants is unknown: record every server's changes of the key '{}'",
-        other.operation, other.process, timeline.history.header.resource
+        "{who} granted the lock '{}' to {} between the beginning and the end of its acquire {} \
+         ({} to {}): check the lock's key (--lock-key); a program must send ACQUIRING before its \
+         request, and another recorder must record every server's changes of the key",
+        timeline.history.header.resource,
+        other.process,
+        other.operation,
+        other.invoked.time,
+        other.completed?.time
     ))
 }
 
@@ -307,6 +326,9 @@ mod tests {
         let tried = "only client-1 acquired the lock; client-2, client-3 tried 3 times \
                      without success: shorten the critical sections (--hold) ";
         assert!(said.starts_with(tried), "{said}");
+        let unknown = reason(Story::new().acquires(1, 1).fails(2, 1).acquires(3, 1).info(4, 1));
+        let why = "client-1 tried 2 times without success (the last outcome is unknown: ";
+        assert!(unknown.contains(why), "{unknown}");
         let nobody = reason(Story::new().acquires(1, 1).fails(2, 1).acquires(1, 2).fails(2, 2));
         assert!(
             nobody.starts_with("no process acquired the lock; client-1, client-2 tried 2 times")
@@ -366,13 +388,16 @@ mod tests {
     #[test]
     fn storage_requests_under_a_grant_that_no_server_tells_of_prove_nothing() {
         let story = ghosts().reads(6, 2, 0).releases(7, 2);
-        assert!(reason(story).starts_with("no quorum of servers reports the grant of acquire"));
+        let said = "no server granted the lock 'lock' to client-1 between the beginning and the \
+                    end of its acquire 0 (1ms to 2ms): check the lock's key (--lock-key); a \
+                    program must send ACQUIRING before its request, ";
+        assert!(reason(story).starts_with(said));
     }
 
     #[test]
     fn a_lock_that_no_server_granted_proves_nothing_even_if_the_storage_is_not_asked() {
         let ghosts = ghosts().releases(7, 2);
-        assert!(reason(ghosts).starts_with("no quorum of servers reports the grant of acquire 1 "));
+        assert!(reason(ghosts).starts_with("no server granted the lock 'lock' to client-1 "));
         let ghost = quiet().acquires(10, 3).hears(11, 3, "ghost").releases(13, 3);
         assert_eq!(judge(&ghost.build()).violations[0].kind, Kind::WrongAnswer);
         let granted = quiet().takes(10, 1, "c").releases(13, 1);

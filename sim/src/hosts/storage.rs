@@ -232,8 +232,8 @@ fn parse(frame: &BytesFrame, by: Node) -> Option<Request> {
     Some(Request { operation, by, acquisition, token, write })
 }
 
-fn error(text: &'static str) -> BytesFrame {
-    BytesFrame::Error(text.into())
+fn error(text: &str) -> BytesFrame {
+    BytesFrame::Error(text.to_owned().into())
 }
 
 fn answer(connection: ConnectionId, frame: &BytesFrame, out: &mut Outputs) {

@@ -37,6 +37,20 @@ fn the_first_of_a_queue_has_the_lock_until_its_lease_ends() {
 }
 
 #[test]
+fn a_put_over_a_key_grants_and_removes_nothing_but_a_new_key_follows_a_removal() {
+    let mut world = alone();
+    let put = |value: &str| format!("{{\"key\":\"L2xvY2tzL3Jlcw==\",\"value\":\"{value}\"}}");
+    world.ask(0, ("kv/put", &put("YQ==")), 20);
+    world.ask(0, ("kv/put", &put("Yg==")), 20);
+    let granted = |value: &str, token| (KeyChange::Granted, value.to_owned(), Some(token));
+    assert_eq!(tap_lines(&mut world), [granted("a", 2), granted("b", 2)]);
+    world.ask(0, ("kv/deleterange", "{\"key\":\"L2xvY2tzL3Jlcw==\"}"), 20);
+    world.ask(0, ("kv/put", &put("Yw==")), 20);
+    let removed = (KeyChange::Removed, "b".to_owned(), None);
+    assert_eq!(tap_lines(&mut world), [removed, granted("c", 5)]);
+}
+
+#[test]
 fn a_lock_of_the_gateway_s_client_is_a_key_and_survives_a_restart() {
     let mut world = alone();
     world.ask(0, ("kv/put", "{\"key\":\"L2xvY2tzL3Jlcw==\",\"value\":\"bWU=\"}"), 20);

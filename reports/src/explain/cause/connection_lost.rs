@@ -18,10 +18,10 @@ const MEANING: Meaning = Meaning {
     what: "The connection on which a process held the lock, or waited for it, ended without the \
            process noticing.",
     how: "A session-level or transaction-level lock lasts as long as its connection. The \
-          connection ends when the server restarts, when the server ends an idle transaction, or \
-          when the network or a proxy drops it. The process does not notice: a working process \
-          sends nothing, and a process queued at a server that lost power waits for an answer \
-          until its own timeout.",
+          connection ends when the server restarts, when the server ends an idle transaction, when \
+          the network or a proxy drops it, or when the client closes it. The process does not \
+          notice: a working process sends nothing, and a process queued at a server that lost \
+          power waits for an answer until its own timeout.",
     helps: "Write the guarded data on the same connection, in the transaction that holds the lock, \
             so that the write fails together with the lock. Otherwise use fencing tokens that the \
             storage checks. For waiters, use keepalives or short waits that start again.",
@@ -41,7 +41,9 @@ fn between(scene: &Scene<'_, '_>) -> String {
                 true => format!("before {holder} entered its critical section"),
                 false => format!("while {holder} was in its critical section"),
             };
-            format!("{held_at} closed {holder}'s connection {when}, and so released its lock.")
+            format!(
+                "{holder}'s connection to {held_at} ended {when}, and so its lock was released."
+            )
         }
     }
 }

@@ -2,6 +2,7 @@ use super::entry::Entry;
 use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
+use crate::judge::timeline::KeyEnd;
 use fencepost_faults::{FaultKind, Impact, Micros, Node};
 use std::collections::BTreeSet;
 
@@ -11,8 +12,10 @@ pub(super) static ENTRY: Entry =
 const MEANING: Meaning = Meaning {
     what: "The steps of several processes interleaved in an order that breaks the protocol.",
     how: "The protocol uses several commands where it needs one: it checks and then acts, or reads \
-          and then writes.",
-    helps: "Use one command, one script, or a transaction that watches the keys it read.",
+          and then writes. Or its command overwrites a lock that another process has, such as SET \
+          without NX.",
+    helps: "Use one command, one script, or a transaction that watches the keys it read. The \
+            command must set the lock only if no lock is set.",
 };
 
 fn alone(case: &Case<'_, '_>) -> String {
@@ -51,8 +54,25 @@ fn between(scene: &Scene<'_, '_>) -> String {
         true => "",
         false => "; no fault was needed",
     };
+    if let Some(server) = overwritten_at(scene, taker) {
+        return format!(
+            "{taker} asked for the lock after {holder} had acquired it. {server} granted it to \
+             {taker} although {server} still had the lock of {holder}{needed}."
+        );
+    }
     if holder == taker {
         return format!("The steps of two acquisitions of {holder} interleaved{needed}.");
     }
     format!("The steps of {holder} and {taker} interleaved{needed}.")
+}
+
+/// Returns the server at which the taker overwrote the holder's lock, if the taker's acquire began
+/// after the holder's acquire had ended, so that no steps of the two interleaved.
+fn overwritten_at(scene: &Scene<'_, '_>, replacer: Node) -> Option<Node> {
+    let (holder, taker) = (scene.holder, scene.taker);
+    let (gone, how) = scene.gone()?;
+    let is_later = holder.completed.is_some_and(|completed| completed < taker.invoked);
+    let is_taken = taker.grant.as_ref().is_some_and(|grant| grant.moment == gone);
+    let overwrites = is_later && is_taken && how == KeyEnd::Replaced && replacer == taker.process;
+    overwrites.then(|| scene.timeline.history.events[gone.index].node)
 }

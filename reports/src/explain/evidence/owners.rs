@@ -11,7 +11,15 @@ pub(super) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
         has_own_value_of_another(timeline, one, other)
             || has_own_value_of_another(timeline, other, one)
     };
-    threads && one.owner == other.owner && found || is_mistaken()
+    threads && is_same_owner(one, other) && found || is_mistaken()
+}
+
+/// Returns whether both owners have one value, apart from the counts of a reentrant lock.
+fn is_same_owner(one: &Acquisition<'_>, other: &Acquisition<'_>) -> bool {
+    match (one.owner, other.owner) {
+        (Some(one), Some(other)) => is_one_owner(one, other),
+        (one, other) => one == other,
+    }
 }
 
 /// Returns whether `one` entered without a grant while its own owner value, written by `other`,

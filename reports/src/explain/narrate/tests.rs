@@ -114,6 +114,17 @@ fn a_value_that_its_process_sets_again_outside_an_acquire_is_a_renewal() {
 }
 
 #[test]
+fn a_process_that_ends_without_a_fault_exits_and_does_not_crash() {
+    let ends = |story: Story| {
+        let crashed = story.takes(1, 1, "a").event(5, Node::Client(1), What::Crashed);
+        texts_at(crashed.runs_out_of_time(9), 5)
+    };
+    assert_eq!(ends(Story::new()), ["exits"]);
+    let killed = ends(Story::new().fault_began(5, 1, "crash", &[Node::Client(1)]));
+    assert!(killed.contains(&"crashes".to_owned()), "{killed:?}");
+}
+
+#[test]
 fn a_resynchronisation_with_the_same_primary_names_it() {
     let took_over = What::Turn { turn: Turn::TookOver, about: Some(Node::Redis(2)) };
     let story = Story::new().takes(1, 1, "a").server(5, 1, Change::Discarded, "a", None);

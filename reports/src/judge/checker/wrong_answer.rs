@@ -2,7 +2,7 @@
 //!
 //! - After a refusal, the value that the process wrote must not remain at the servers.
 //! - After a failed release, the lock must not remain, and the release must not have removed it.
-//! - After a confirmed release, the lock must not remain.
+//! - After a confirmed release, the lock must not remain, unless the release shortened its lease.
 //! - `granted` checks grants, and `lost` checks reported losses.
 //!
 //! Except for a grant, a quorum of servers must contradict the answer. An answer does not count as
@@ -10,6 +10,7 @@
 
 mod granted;
 mod lost;
+mod shortened;
 
 pub(crate) use granted::{Unsupported, too_few, unsupported, was_granted, was_over};
 
@@ -278,7 +279,12 @@ fn remaining_values<'t, 'h>(
     let is_lowered =
         |span: &KeySpan<'_>| counts_all && timeline.is_lowered(span) && span.from < told;
     let is_earlier = |span: &KeySpan<'_>| span.from < invoked || is_lowered(span);
-    let here = |span: &&KeySpan<'_>| span.by == Some(process) && is_earlier(span) && is_told(span);
+    let here = |span: &&KeySpan<'_>| {
+        span.by == Some(process)
+            && is_earlier(span)
+            && is_told(span)
+            && !shortened::is_cut_short(timeline, span, (process, invoked, told))
+    };
     let standing = timeline.keys.iter().filter(own).filter(here);
     standing.filter(|span| remains(timeline, span, told)).collect()
 }

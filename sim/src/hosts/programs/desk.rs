@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 pub(crate) struct HolderDesk {
     entries: RefCell<BTreeMap<Node, Entry>>,
     names: RefCell<BTreeMap<(Node, Bytes), Node>>,
+    first_lock: RefCell<Option<Bytes>>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -26,6 +27,11 @@ impl HolderDesk {
     pub(crate) fn holder(&self, machine: Node, name: Option<Bytes>) -> Node {
         let named = name.and_then(|name| self.names.borrow().get(&(machine, name)).copied());
         named.unwrap_or(machine)
+    }
+
+    /// Returns the first lock that a process of this run named, which may be this one.
+    pub(crate) fn only_lock(&self, named: &Bytes) -> Bytes {
+        self.first_lock.borrow_mut().get_or_insert_with(|| named.clone()).clone()
     }
 
     pub(crate) fn acquires(&self, node: Node, operation: u64) {

@@ -1,7 +1,9 @@
 //! The judge's server for one process, which speaks RESP and turns reports into operations.
 
 use super::desk::HolderDesk;
-use super::resp::{answer_handshake, name, next_command, number, take_pair};
+use super::resp::{
+    answer_handshake, milliseconds, name, next_command, number, parse_token, quoted, take_pair,
+};
 use super::watched::is_pattern;
 use crate::setup::roster::Roster;
 use crate::setup::scenario::{Hold, Scenario};
@@ -28,6 +30,11 @@ struct Holder {
     node: Node,
     phase: Phase,
     lock: Option<Bytes>,
+    /// Acquires of the open critical sections, the outermost first. A reentrant lock has several.
+    held: Vec<u64>,
+    /// `true` if the holder reported the loss of the lock during its critical section, and has
+    /// begun no release since then.
+    is_lost: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -108,7 +115,10 @@ impl Judge {
         let answer = match (said.as_str(), self.holders[holder].phase) {
             ("ACQUIRING", _) => self.acquiring(holder, words.get(1)),
             ("ACQUIRED", Phase::Acquiring(operation)) => {
-                self.acquired(holder, operation, (detail, valid_ms.as_ref()))
+                match parse_grant(detail, valid_ms.as_ref()) {
+                    Ok(grant) => self.acquired(holder, operation, grant),
+                    Err(refusal) => refusal,
+                }
             }
             ("REFUSED", Phase::Acquiring(operation)) => self.refused(holder, operation, detail),
             ("RELEASING", Phase::Holding) => self.releasing(holder),
@@ -139,7 +149,8 @@ impl Judge {
         if let Some(name) = &name {
             self.desk.names(self.node, name.clone(), node);
         }
-        self.holders.push(Holder { name, node, phase: Phase::Idle, lock: None });
+        let (phase, held, is_lost) = (Phase::Idle, Vec::new(), false);
+        self.holders.push(Holder { name, node, phase, lock: None, held, is_lost });
         Some(self.holders.len() - 1)
     }
 
@@ -147,6 +158,12 @@ impl Judge {
         let has_pattern =
             self.scenario.programs.iter().any(|program| is_pattern(&program.lock_key));
         let holder = &mut self.holders[holder];
+        if std::mem::take(&mut holder.is_lost) {
+            holder.held.clear();
+        }
+        if let Some(refusal) = refuse_lock(holder, lock, has_pattern, &self.desk) {
+            return refusal;
+        }
         if let Phase::Acquiring(before) = holder.phase {
             self.recorder.info(holder.node, before, "ACQUIRING was said again before it ended");
         }
@@ -163,19 +180,13 @@ impl Judge {
         &mut self,
         holder: usize,
         operation: u64,
-        (token, valid_ms): (Option<&Bytes>, Option<&Bytes>),
+        (token, valid_for_us): (Option<u64>, Option<Micros>),
     ) -> String {
-        let valid_ms: Option<u64> = valid_ms.and_then(number);
-        let what = What::Ok {
-            operation,
-            owner: None,
-            token: token.and_then(number),
-            valid_for_us: valid_ms.map(Micros::from_millis),
-            value: None,
-        };
+        let what = What::Ok { operation, owner: None, token, valid_for_us, value: None };
         let holder = &mut self.holders[holder];
         self.recorder.record(holder.node, what);
         self.desk.acquires(holder.node, operation);
+        holder.held.push(operation);
         holder.phase = Phase::Holding;
         format!(":{}\r\n", self.draw_hold_ms())
     }
@@ -194,12 +205,14 @@ impl Judge {
     fn refused(&mut self, holder: usize, operation: u64, reason: Option<&Bytes>) -> String {
         let reason = reason.map_or("refused".into(), |text| String::from_utf8_lossy(text));
         self.recorder.fail(self.holders[holder].node, operation, reason);
-        self.end_cycle(holder)
+        self.end_call(holder)
     }
 
     fn releasing(&mut self, holder: usize) -> String {
         let holder = &mut self.holders[holder];
         let operation = self.recorder.invoke(holder.node, Action::Release);
+        holder.held.pop();
+        holder.is_lost = false;
         holder.phase = Phase::Releasing { operation, end: ReleaseEnd::Released };
         "+OK\r\n".to_owned()
     }
@@ -215,7 +228,7 @@ impl Judge {
                 self.recorder.info(node, operation, "the release may have happened");
             }
         }
-        self.end_cycle(holder)
+        self.end_call(holder)
     }
 
     fn unknown(&mut self, holder: usize, phase: Phase, reason: Option<&Bytes>) -> String {
@@ -223,7 +236,7 @@ impl Judge {
             Phase::Acquiring(operation) => {
                 let reason = reason.map_or("unknown".into(), |text| String::from_utf8_lossy(text));
                 self.recorder.info(self.holders[holder].node, operation, reason);
-                self.end_cycle(holder)
+                self.end_call(holder)
             }
             Phase::Releasing { operation, .. } => {
                 self.holders[holder].phase =
@@ -236,21 +249,73 @@ impl Judge {
         }
     }
 
-    fn end_cycle(&mut self, holder: usize) -> String {
-        let left = &self.roster.member(self.node).cycles_left;
-        left.set(left.get().saturating_sub(1));
-        self.holders[holder].phase = Phase::Idle;
+    /// Returns to the enclosing critical section or, if there is none, counts a cycle.
+    fn end_call(&mut self, holder: usize) -> String {
+        let holder = &mut self.holders[holder];
+        match holder.held.last() {
+            Some(outer) => {
+                self.desk.acquires(holder.node, *outer);
+                holder.phase = Phase::Holding;
+            }
+            None => {
+                let left = &self.roster.member(self.node).cycles_left;
+                left.set(left.get().saturating_sub(1));
+                holder.phase = Phase::Idle;
+            }
+        }
         "+OK\r\n".to_owned()
     }
 
     fn lost(&mut self, holder: usize) -> String {
         let holder = &mut self.holders[holder];
         self.recorder.lost(holder.node);
-        if let Phase::Releasing { end, .. } = &mut holder.phase {
-            *end = ReleaseEnd::Lost;
+        match &mut holder.phase {
+            Phase::Releasing { end, .. } => *end = ReleaseEnd::Lost,
+            Phase::Holding => holder.is_lost = true,
+            Phase::Idle | Phase::Acquiring(_) => {}
         }
         "+OK\r\n".to_owned()
     }
+}
+
+/// Returns the answer to an `ACQUIRING` of a second lock, which the judge would mistake for the
+/// first one.
+fn refuse_lock(
+    holder: &Holder,
+    lock: Option<&Bytes>,
+    has_pattern: bool,
+    desk: &HolderDesk,
+) -> Option<String> {
+    let lock = lock?;
+    if !has_pattern {
+        let first = desk.only_lock(lock);
+        return (first != *lock).then(|| {
+            format!(
+                "-ERR there are several locks, {} and {}: name their keys with a pattern, for \
+                 example --lock-key 'job:*'\r\n",
+                quoted(&first),
+                quoted(lock)
+            )
+        });
+    }
+    let held = holder.lock.as_ref().filter(|held| !holder.held.is_empty() && *held != lock)?;
+    Some(format!(
+        "-ERR expected RELEASING first: a holder has one lock at a time, and this one still has \
+         {}; name a second holder with AS\r\n",
+        quoted(held)
+    ))
+}
+
+fn parse_grant(
+    token: Option<&Bytes>,
+    valid_ms: Option<&Bytes>,
+) -> Result<(Option<u64>, Option<Micros>), String> {
+    let token = parse_token(token).map_err(|text| format!("-ERR ACQUIRED: {text}\r\n"))?;
+    let valid = valid_ms.map(|word| {
+        milliseconds(word)
+            .ok_or_else(|| format!("-ERR VALID: expected milliseconds, not {}\r\n", quoted(word)))
+    });
+    Ok((token, valid.transpose()?))
 }
 
 fn parse_work(ms: Option<&Bytes>) -> Answer {
@@ -259,3 +324,6 @@ fn parse_work(ms: Option<&Bytes>) -> Answer {
         None => Answer::Now(format!("-ERR WORK: expected milliseconds, at most {WORK_MAX_MS}\r\n")),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -81,7 +81,7 @@ impl Life {
             started_us: self.started,
             ended_us: self.ending.as_ref().map(|(time, _)| *time).or(self.died).or(self.crashed),
             ending: match (&self.ending, self.died, self.crashed) {
-                (Some((_, ending)), ..) => Some(in_words(ending)),
+                (Some((_, ending)), ..) => Some(self.told_ending(ending)),
                 (None, Some(_), _) => Some(THREAD_DIED.to_owned()),
                 (None, None, Some(_)) => Some("died when its host crashed".to_owned()),
                 (None, None, None) => None,
@@ -92,6 +92,13 @@ impl Life {
             output_dropped: self.output_dropped as u64,
             calls: self.calls.len() as u64,
             preempted: self.preempted,
+        }
+    }
+
+    fn told_ending(&self, ending: &Ending) -> String {
+        match self.died_inside {
+            true => format!("{} in its critical section", in_words(ending)),
+            false => in_words(ending),
         }
     }
 
@@ -192,7 +199,7 @@ impl Life {
         match (&self.ending, self.died) {
             (None, died) => died.and_then(|time| told(time, THREAD_DIED)),
             (Some((time, ending)), None) if self.died_inside => {
-                told(*time, &format!("{} in its critical section", in_words(ending)))
+                told(*time, &self.told_ending(ending))
             }
             (Some((_, Ending::Exited(0))), Some(died)) => told(died, THREAD_DIED),
             (Some((_, Ending::Exited(0))), _) if self.has_spoken && self.node.is_process() => None,
@@ -444,6 +451,8 @@ mod tests {
             inside.failure().as_deref(),
             Some("client-1 exited with status 0 in its critical section at 0.007 s")
         );
+        let ending = inside.report().ending;
+        assert_eq!(ending.as_deref(), Some("exited with status 0 in its critical section"));
         let silent = of(&[], Ending::Exited(0));
         assert_eq!(silent.as_deref(), Some("client-1 ended without reporting to the judge"));
     }

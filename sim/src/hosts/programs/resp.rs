@@ -2,6 +2,7 @@
 //! libraries.
 
 use bytes::{Bytes, BytesMut};
+use fencepost_faults::Micros;
 use redis_protocol::resp2::decode::decode_bytes_mut;
 use redis_protocol::resp2::types::BytesFrame;
 
@@ -35,6 +36,27 @@ pub(crate) fn take_pair(words: &mut Vec<Bytes>, wanted: &str) -> Option<Bytes> {
 
 pub(crate) fn number<T: std::str::FromStr>(word: &Bytes) -> Option<T> {
     std::str::from_utf8(word).ok()?.parse().ok()
+}
+
+pub(crate) fn parse_token(word: Option<&Bytes>) -> Result<Option<u64>, String> {
+    let refuse = |word| format!("expected an integer from 0 as the token, not {}", quoted(word));
+    word.map(|word| number(word).ok_or_else(|| refuse(word))).transpose()
+}
+
+/// Returns the duration in a number of milliseconds, which may have a fraction. A negative number
+/// counts as 0, and a number above a year as a year.
+pub(crate) fn milliseconds(word: &Bytes) -> Option<Micros> {
+    const YEAR_MS: f64 = 366.0 * 86_400_000.0;
+    let ms = number::<f64>(word).filter(|ms| !ms.is_nan())?;
+    Some(Micros((ms.clamp(0.0, YEAR_MS) * 1_000.0) as u64))
+}
+
+/// Returns the word as part of an error, shortened and without line breaks.
+pub(crate) fn quoted(word: &Bytes) -> String {
+    const LETTERS_MAX: usize = 40;
+    let text = String::from_utf8_lossy(word);
+    let letters = text.chars().filter(|letter| !letter.is_control()).take(LETTERS_MAX);
+    format!("'{}'", letters.collect::<String>())
 }
 
 pub(crate) fn answer_handshake(words: &[Bytes]) -> Option<String> {
@@ -106,6 +128,26 @@ mod tests {
         assert_eq!(words, ["ACQUIRED", "orders", "7"]);
         let mut named: Vec<Bytes> = ["LOST", "AS"].map(Bytes::from).to_vec();
         assert_eq!(take_pair(&mut named, "AS"), None);
+    }
+
+    #[test]
+    fn a_token_is_an_integer_and_may_be_absent() {
+        let parsed = |text: &str| parse_token(Some(&Bytes::copy_from_slice(text.as_bytes())));
+        assert_eq!(parse_token(None), Ok(None));
+        assert_eq!(parsed("18446744073709551615"), Ok(Some(u64::MAX)));
+        let refusal = "expected an integer from 0 as the token, not '0x1f'";
+        assert_eq!(parsed("0x1f"), Err(refusal.to_owned()));
+        assert!(["", "-1", "1.5", "18446744073709551616"].map(parsed).iter().all(Result::is_err));
+    }
+
+    #[test]
+    fn milliseconds_may_have_a_fraction_and_are_a_number() {
+        let read = |text: &str| milliseconds(&Bytes::copy_from_slice(text.as_bytes()));
+        assert_eq!(read("900"), Some(Micros(900_000)));
+        assert_eq!(read("900.25"), Some(Micros(900_250)));
+        assert_eq!(read("-3"), Some(Micros(0)), "it is over");
+        assert!(read("9223372036854775807").is_some());
+        assert_eq!(["", "soon", "NaN", "9 s"].map(read), [None; 4]);
     }
 
     #[test]

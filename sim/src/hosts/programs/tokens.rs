@@ -1,28 +1,88 @@
-//! Interprets locks that are a token in a list. The list exists while the lock is free.
+//! Interprets locks that are a token in a list. The list exists while the lock is free. With
+//! several tokens, by mistake, each take is a grant, and the latest grant replaces the earlier ones.
 
 use fencepost_faults::Node;
 use fencepost_reports::{Action, Change, Event, What};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Default)]
+struct List {
+    tokens: String,
+    /// Owners of the tokens that were taken, the latest last.
+    owners: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Take,
+    Put,
+}
+
+impl List {
+    fn step(&mut self, change: Change, value: Option<&str>) -> Option<Step> {
+        let now = match change {
+            Change::Granted | Change::Extended | Change::Restored => value.unwrap_or_default(),
+            _ => "",
+        };
+        let before = std::mem::replace(&mut self.tokens, now.to_owned());
+        match change {
+            Change::Removed => Some(Step::Take),
+            Change::Granted | Change::Extended if is_shorter(&before, now) => Some(Step::Take),
+            Change::Granted => Some(Step::Put),
+            Change::Extended if before != now => Some(Step::Put),
+            _ => None,
+        }
+    }
+
+    fn take(&mut self, by: Node) -> String {
+        let owner = owner(by);
+        self.owners.push(owner.clone());
+        owner
+    }
+
+    /// Returns the owner whose lock ends, unless a later grant has replaced that lock. A process
+    /// without a token ends the lock of the latest owner.
+    fn put(&mut self, by: Option<Node>) -> Option<String> {
+        let own = by.map(owner);
+        let place = self.owners.iter().position(|owner| Some(owner) == own.as_ref());
+        match place.filter(|place| place + 1 < self.owners.len()) {
+            Some(replaced) => {
+                self.owners.remove(replaced);
+                None
+            }
+            None => self.owners.pop(),
+        }
+    }
+}
+
+fn owner(by: Node) -> String {
+    format!("the token, taken by {}", by.machine())
+}
+
+/// Returns whether a token was taken from one end of the list, and others remain.
+fn is_shorter(before: &str, now: &str) -> bool {
+    let is_end = before.strip_suffix(now).is_some_and(|taken| taken.ends_with(' '));
+    let is_start = before.strip_prefix(now).is_some_and(|taken| taken.starts_with(' '));
+    !now.is_empty() && (is_end || is_start)
+}
 
 pub(super) fn read(events: &mut Vec<Event>) {
     if !are_tokens(events) {
         return;
     }
-    let mut taken: BTreeMap<Node, String> = BTreeMap::new();
+    let mut lists: BTreeMap<Node, List> = BTreeMap::new();
     events.retain_mut(|event| {
         let node = event.node;
         let What::Server { change, value, by, lease_us, .. } = &mut event.what else { return true };
         *lease_us = None;
-        match (*change, *by) {
-            (Change::Removed, Some(by)) => {
-                let owner = format!("the token, taken by {}", by.machine());
-                (*change, *value) = (Change::Granted, Some(owner.clone()));
-                taken.insert(node, owner);
+        let list = lists.entry(node).or_default();
+        match (list.step(*change, value.as_deref()), *by) {
+            (Some(Step::Take), Some(by)) => {
+                (*change, *value) = (Change::Granted, Some(list.take(by)));
                 true
             }
-            (Change::Granted, _) => {
-                let owner = taken.remove(&node);
-                (*change, *value) = (Change::Removed, owner);
+            (Some(Step::Put), by) => {
+                (*change, *value) = (Change::Removed, list.put(by));
                 value.is_some()
             }
             _ => false,
@@ -33,32 +93,45 @@ pub(super) fn read(events: &mut Vec<Event>) {
     }
 }
 
+/// Returns whether processes took the key while they acquired the lock, and never wrote it then. A
+/// single take counts if its acquire succeeded.
 fn are_tokens(events: &[Event]) -> bool {
+    let mut lists: BTreeMap<Node, List> = BTreeMap::new();
     let mut asking: BTreeMap<u64, Node> = BTreeMap::new();
-    let (mut taken, mut written) = (0, 0);
+    let mut takers: BTreeSet<u64> = BTreeSet::new();
+    let (mut taken, mut written, mut succeeded) = (0, 0, 0);
     for event in events {
         match &event.what {
             What::Invoke { operation, action: Action::Acquire } => {
                 asking.insert(*operation, event.node.machine());
             }
-            What::Ok { operation, .. }
-            | What::Fail { operation, .. }
-            | What::Info { operation, .. } => {
+            What::Ok { operation, .. } => {
+                asking.remove(operation);
+                succeeded += u32::from(takers.remove(operation));
+            }
+            What::Fail { operation, .. } | What::Info { operation, .. } => {
                 asking.remove(operation);
             }
             What::Crashed => asking.retain(|_, machine| *machine != event.node),
-            What::Server { change, by: Some(by), .. } => {
-                let is_asking = asking.values().any(|machine| *machine == by.machine());
-                match change {
-                    Change::Removed if is_asking => taken += 1,
-                    Change::Granted | Change::Extended if is_asking => written += 1,
+            What::Server { change, value, by, .. } => {
+                let step = lists.entry(event.node).or_default().step(*change, value.as_deref());
+                let Some(by) = by.map(Node::machine) else { continue };
+                let open: Vec<u64> =
+                    asking.iter().filter(|(_, asks)| **asks == by).map(|(open, _)| *open).collect();
+                match (step, change) {
+                    _ if open.is_empty() => {}
+                    (Some(Step::Take), _) => {
+                        taken += 1;
+                        takers.extend(open);
+                    }
+                    (_, Change::Granted | Change::Extended) => written += 1,
                     _ => {}
                 }
             }
             _ => {}
         }
     }
-    taken >= 2 && written == 0
+    (taken >= 2 || succeeded >= 1) && written == 0
 }
 
 #[cfg(test)]
@@ -71,7 +144,11 @@ mod tests {
     }
 
     fn server(change: Change, by: u16) -> Event {
-        let (key, value, by) = ("k".to_owned(), Some("t".to_owned()), Some(Node::Client(by)));
+        server_with(change, "t", by)
+    }
+
+    fn server_with(change: Change, value: &str, by: u16) -> Event {
+        let (key, value, by) = ("k".to_owned(), Some(value.to_owned()), Some(Node::Client(by)));
         let (primary, token, lease_us) = (true, None, None);
         event(Node::Redis(1), What::Server { key, change, value, by, primary, token, lease_us })
     }
@@ -103,6 +180,37 @@ mod tests {
             changes(events),
             [(Change::Granted, owner(1)), (Change::Removed, owner(1)), (Change::Granted, owner(2))]
         );
+    }
+
+    #[test]
+    fn the_only_token_that_was_ever_taken_is_a_grant_if_its_acquire_succeeded() {
+        let mut events = vec![server(Change::Granted, 1)];
+        events.extend(cycle(1, 2, server(Change::Removed, 2)));
+        let owner = Some("the token, taken by client-2".to_owned());
+        assert_eq!(changes(events.clone()), [(Change::Granted, owner)]);
+        events.truncate(3);
+        assert_eq!(changes(events).last().map(|(change, _)| *change), Some(Change::Removed));
+    }
+
+    #[test]
+    fn with_two_tokens_the_later_take_replaces_the_earlier() {
+        let mut events = vec![server(Change::Granted, 1)];
+        events.push(server_with(Change::Granted, "t t", 2));
+        events.extend(cycle(1, 1, server_with(Change::Granted, "t", 1)));
+        events.extend(cycle(2, 2, server(Change::Removed, 2)));
+        events.extend([server(Change::Granted, 1), server_with(Change::Granted, "t t", 2)]);
+        let owner = |client: u16| Some(format!("the token, taken by client-{client}"));
+        assert_eq!(
+            changes(events),
+            [(Change::Granted, owner(1)), (Change::Granted, owner(2)), (Change::Removed, owner(2))]
+        );
+    }
+
+    #[test]
+    fn a_token_is_taken_from_an_end_of_the_list() {
+        assert!(is_shorter("t t", "t") && is_shorter("a b c", "b c") && is_shorter("a b", "a"));
+        assert!(!is_shorter("t", "t") && !is_shorter("t", "") && !is_shorter("ab", "b"));
+        assert!(!is_shorter("t", "t t"));
     }
 
     #[test]

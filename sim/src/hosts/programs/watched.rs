@@ -52,13 +52,28 @@ impl Watched {
             )),
             (None, Some(first)) => Some(format!(
                 "no process wrote the key '{}', but the processes wrote {}: name the lock's key, \
-                 for example with --lock-key '{first}'",
+                 for example with --lock-key '{first}'{}",
                 self.key,
-                named.join(", ")
+                named.join(", "),
+                match common_pattern(&self.others).filter(|pattern| *pattern != self.key) {
+                    Some(pattern) => {
+                        format!(", or, if each key is a lock, with --lock-key '{pattern}'")
+                    }
+                    None => String::new(),
+                }
             )),
             (None, None) => None,
         }
     }
+}
+
+/// Returns the pattern of several keys that begin alike up to a separator.
+fn common_pattern(keys: &[String]) -> Option<String> {
+    let (first, rest) = keys.split_first().filter(|(_, rest)| !rest.is_empty())?;
+    let is_common = |end: &usize| rest.iter().all(|key| key.starts_with(&first[..*end]));
+    let separators = first.match_indices([':', '/', '-', '_', '.', '{']);
+    let ends = separators.map(|(at, separator)| at + separator.len());
+    ends.filter(is_common).last().map(|end| format!("{}*", &first[..end]))
 }
 
 fn quoted(keys: &[String]) -> Vec<String> {
@@ -247,7 +262,21 @@ mod tests {
         assert_eq!((keys.as_str(), note.is_some()), ("lock:orders:0", true));
         let (_, note) =
             chosen(vec![wrote("lock:orders:0", "a", None), wrote("lock:orders:1", "b", None)]);
-        assert!(note.unwrap().contains("the processes wrote 'lock:orders:0', 'lock:orders:1'"));
+        let note = note.unwrap();
+        assert!(note.contains("the processes wrote 'lock:orders:0', 'lock:orders:1'"), "{note}");
+        assert!(note.ends_with("if each key is a lock, with --lock-key 'lock:orders:*'"), "{note}");
+    }
+
+    #[test]
+    fn keys_that_begin_alike_have_a_pattern() {
+        let pattern = |keys: &[&str]| {
+            common_pattern(&keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>())
+        };
+        assert_eq!(pattern(&["job:0", "job:1", "job:2"]).as_deref(), Some("job:*"));
+        assert_eq!(pattern(&["a/é1", "a/é2"]).as_deref(), Some("a/*"));
+        assert_eq!(pattern(&["job:0"]), None);
+        assert_eq!(pattern(&["job:0", "jobs"]), None);
+        assert_eq!(pattern(&["a", "b"]), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! acquisition, or else on the current value.
 
 use super::{Request, Storage, answer, error};
-use crate::hosts::programs::resp::{answer_handshake, name, number, take_pair, words};
+use crate::hosts::programs::resp::{answer_handshake, name, number, parse_token, take_pair, words};
 use bytes::Bytes;
 use fencepost_faults::Node;
 use fencepost_machine::{ConnectionId, Output, Outputs};
@@ -67,6 +67,10 @@ impl Storage {
         (value, token): (Option<i64>, Option<&Bytes>),
         out: &mut Outputs,
     ) {
+        let token = match parse_token(token) {
+            Ok(token) => token,
+            Err(text) => return answer(connection, &error(&format!("ERR {text}")), out),
+        };
         let desk = self.desk.clone().unwrap_or_default();
         let Some(acquisition) = desk.acquisition(by) else {
             self.answers_unjudged(connection, by, value, out);
@@ -79,7 +83,6 @@ impl Storage {
             None => Action::Read { acquisition },
         };
         let operation = self.recorder.invoke(by, action);
-        let token = token.and_then(number);
         self.request(connection, Request { operation, by, acquisition, token, write }, out);
     }
 

@@ -318,6 +318,24 @@ fn the_process_that_replaced_the_value_is_named_even_if_another_entered() {
 }
 
 #[test]
+fn who_asks_for_the_lock_after_another_has_it_does_not_interleave_with_it() {
+    let story = |asked_ms: u64| {
+        let asks =
+            |story: Story, ms: u64| if ms == asked_ms { story.acquires(ms, 2) } else { story };
+        let story = asks(asks(Story::new(), 1).takes(2, 1, "a"), 4);
+        let story = story.grants(5, 2, "b").hears(6, 2, "b");
+        overlap_said(Cause::Interleaving, story.releases(8, 1).releases(9, 2))
+    };
+    assert_eq!(
+        story(4),
+        "client-2 asked for the lock after client-1 had acquired it. redis-1 granted it to client-2 \
+         although redis-1 still had the lock of client-1; no fault was needed."
+    );
+    let interleaved = "The steps of client-1 and client-2 interleaved; no fault was needed.";
+    assert_eq!(story(1), interleaved);
+}
+
+#[test]
 fn a_connection_that_ended_before_the_holder_entered_did_not_end_in_its_critical_section() {
     let story = |entered_ms: u64| {
         let story = Story::kept_as(Keeping::Connection).acquires(1, 1).grants(1, 1, "a");

@@ -186,6 +186,17 @@ fn two_threads_under_one_grant_have_a_shared_owner() {
 }
 
 #[test]
+fn threads_whose_counts_differ_have_a_shared_owner_and_other_owners_do_not() {
+    let thread = CLIENT.for_thread(2);
+    let both = |value: &str| {
+        let story = Story::new().takes(1, 1, "a=1").acquires(2, thread).grants(3, thread, value);
+        overlap(story.hears(4, thread, value).releases(5, 1).releases(6, thread))
+    };
+    assert_eq!(both("a=2"), Cause::SharedOwner);
+    assert_eq!(both("b=2"), Cause::Interleaving);
+}
+
+#[test]
 fn what_a_server_says_about_its_key_is_the_cause() {
     let lost = |change: Change| overlap(early(|story| story.server(3, 1, change, "a", None)));
     assert_eq!(lost(Change::Evicted), Cause::Eviction);
