@@ -389,7 +389,7 @@ mod tests {
     fn storage_requests_under_a_grant_that_no_server_tells_of_prove_nothing() {
         let story = ghosts().reads(6, 2, 0).releases(7, 2);
         let said = "no server granted the lock 'lock' to client-1 between the beginning and the \
-                    end of its acquire 0 (1ms to 2ms): check the lock's key (--lock-key); a \
+                    end of its acquire 1 (1ms to 2ms): check the lock's key (--lock-key); a \
                     program must send ACQUIRING before its request, ";
         assert!(reason(story).starts_with(said));
     }

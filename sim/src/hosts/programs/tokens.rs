@@ -1,5 +1,5 @@
-//! Interprets locks that are a token in a list. The list exists while the lock is free. With
-//! several tokens, by mistake, each take is a grant, and the latest grant replaces the earlier ones.
+//! Interprets locks that are a token in a list. The list exists while the lock is free. If there
+//! are several tokens, each take is a grant, and the latest grant replaces the earlier ones.
 
 use fencepost_faults::Node;
 use fencepost_reports::{Action, Change, Event, What};
