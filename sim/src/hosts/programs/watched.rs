@@ -72,8 +72,8 @@ fn common_pattern(keys: &[String]) -> Option<String> {
     let (first, rest) = keys.split_first().filter(|(_, rest)| !rest.is_empty())?;
     let is_common = |end: &usize| rest.iter().all(|key| key.starts_with(&first[..*end]));
     let separators = first.match_indices([':', '/', '-', '_', '.', '{']);
-    let ends = separators.map(|(at, separator)| at + separator.len());
-    ends.filter(is_common).last().map(|end| format!("{}*", &first[..end]))
+    let mut ends = separators.map(|(at, separator)| at + separator.len());
+    ends.rfind(is_common).map(|end| format!("{}*", &first[..end]))
 }
 
 fn quoted(keys: &[String]) -> Vec<String> {
