@@ -66,9 +66,7 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
         What::Silent { since_us, ahead: false, .. } => {
             format!("waits and has sent nothing since {since_us}; no pending event can wake it")
         }
-        What::Crashed if loses_power(history, event) => "loses power".to_owned(),
-        What::Crashed if ends_by_itself(history, event) => "exits".to_owned(),
-        What::Crashed => "crashes".to_owned(),
+        What::Crashed => crashes(history, event).to_owned(),
         What::Turn { turn, about } => role_change_text(*turn, *about),
         What::Started => "restarts".to_owned(),
         What::Server { .. } => server(history, event),
@@ -94,6 +92,14 @@ fn place(kind: FaultKind, nodes: &[Node]) -> String {
         [] => String::new(),
         [one] => format!(" on {one}"),
         [first @ .., last] => format!("{between}{} and {last}", first.join(", ")),
+    }
+}
+
+fn crashes(history: &History, event: &Event) -> &'static str {
+    match ends_by_itself(history, event) {
+        _ if loses_power(history, event) => "loses power",
+        true => "exits",
+        false => "crashes",
     }
 }
 
