@@ -81,9 +81,9 @@ return 1"#,
 /// KEYS: lock. ARGV: owner. Returns 1 after deleting the key, -1 if there was none, and 0 if it had
 /// another owner.
 pub(crate) static DELETE: Script = Script::new(
-    r#"local val = redis.call("GET", KEYS[1])
+    r#"local val = redis.call("get",KEYS[1])
 if val == ARGV[1] then
-    return redis.call("DEL", KEYS[1])
+    return redis.call("del",KEYS[1])
 elseif val == false then
     return -1
 else

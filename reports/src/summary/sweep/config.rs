@@ -52,6 +52,11 @@ impl Difference<'_> {
         let path = path.strip_prefix("scenario.").unwrap_or(path);
         match path {
             "explains" => "--no-shrink".to_owned(),
+            // A report omits this strategy.
+            "strategy" => {
+                let [a, b] = [self.a, self.b].map(|value| value.as_str().unwrap_or("uniform"));
+                format!("strategy: {a}, not {b}")
+            }
             _ => format!("{path}: {}, not {}", words(self.a), words(self.b)),
         }
     }
