@@ -201,7 +201,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         client: "redisson",
         fault: "restart",
         settings: &[("availability", "5s")],
-        seed: 31,
+        seed: 120,
         kind: Kind::Unavailable,
         cause: Cause::MissedWakeup,
         remedy: "Ask again after every new subscription, and after some time without a message. \
