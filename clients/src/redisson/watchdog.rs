@@ -43,7 +43,7 @@ impl Watchdog {
     }
 }
 
-/// A renewal that finds no lock counts as an unlock, and nobody is told.
+/// After a renewal that found no lock, the client counts one hold less. It does not report the loss.
 async fn renew(
     mut evaluator: Evaluator,
     key: String,

@@ -272,16 +272,20 @@ impl Jdbc {
         let changed = match self.change(resource).await {
             Ok(changed) => changed,
             Err(error) if error.is(DUPLICATE) => false,
-            Err(error) => {
-                if let Failure::Refused(_) = error {
-                    self.server.roll_back().await;
-                }
-                return Err(Failed { error, at_commit: false });
-            }
+            Err(error) => return Err(self.roll_back(error).await),
         };
-        let committed = self.server.commit().await;
-        let is_committed = committed.map_err(|error| Failed { error, at_commit: true })?;
-        Ok(is_committed && changed)
+        Ok(self.commit().await? && changed)
+    }
+
+    async fn roll_back(&mut self, error: Failure) -> Failed {
+        if let Failure::Refused(_) = error {
+            self.server.roll_back().await;
+        }
+        Failed { error, at_commit: false }
+    }
+
+    async fn commit(&mut self) -> Result<bool, Failed> {
+        self.server.commit().await.map_err(|error| Failed { error, at_commit: true })
     }
 
     async fn change(&mut self, resource: &str) -> Result<bool, Failure> {
@@ -351,16 +355,9 @@ impl Jdbc {
         let values = self.own(resource);
         let done = match self.server.begin("BEGIN", self.generation.delete, &values).await {
             Ok(done) => done,
-            Err(error) => {
-                if let Failure::Refused(_) = error {
-                    self.server.roll_back().await;
-                }
-                return Err(Failed { error, at_commit: false });
-            }
+            Err(error) => return Err(self.roll_back(error).await),
         };
-        let committed = self.server.commit().await;
-        let is_committed = committed.map_err(|error| Failed { error, at_commit: true })?;
-        Ok(is_committed && done.count() > 0)
+        Ok(self.commit().await? && done.count() > 0)
     }
 }
 

@@ -1,4 +1,5 @@
 mod answers;
+mod clocks;
 mod given_up;
 mod late;
 mod nested;
@@ -33,6 +34,14 @@ fn cause(kind: Kind, story: Story) -> Cause {
 
 fn overlap(story: Story) -> Cause {
     cause(Kind::Overlap, story)
+}
+
+fn overlap_said(cause: Cause, story: Story) -> String {
+    let history = story.build();
+    let timeline = Timeline::new(&history);
+    let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
+    let overlap = findings.find(|finding| finding.kind == Kind::Overlap).unwrap();
+    cause.sentence(&timeline, &overlap)
 }
 
 fn loses_reply(story: Story, from: u64, to: u64) -> Story {

@@ -17,6 +17,15 @@ impl Story {
         self.event(ms, Node::Redis(redis), what)
     }
 
+    /// Server 1 sets the lease of the lock `a`, or removes its expiry.
+    pub(crate) fn sets_lease(self, ms: u64, client: u16, lease_ms: Option<u64>) -> Story {
+        let (key, value) = (KEY.to_owned(), Some("a".to_owned()));
+        let (by, change) = (Some(client.node()), Change::Extended);
+        let lease_us = lease_ms.map(Micros::from_millis);
+        let what = What::Server { key, change, value, by, primary: true, token: None, lease_us };
+        self.event(ms, Node::Redis(1), what)
+    }
+
     pub(crate) fn keyed(
         self,
         ms: u64,

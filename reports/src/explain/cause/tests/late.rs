@@ -312,16 +312,7 @@ fn a_release_that_was_sent_again_after_the_server_had_died_is_no_late_message() 
 fn a_lease_that_another_process_shortened_is_an_orphan_renewal() {
     let story = |by: u16| {
         let story = Story::new().takes(1, 1, "a").with_recorded_leases();
-        let set = What::Server {
-            key: KEY.to_owned(),
-            change: Change::Extended,
-            value: Some("a".to_owned()),
-            by: Some(Node::Client(by)),
-            primary: true,
-            token: None,
-            lease_us: Some(Micros::from_millis(3)),
-        };
-        let story = story.event(2, REDIS, set).expires(5, "a").takes(6, 2, "b");
+        let story = story.sets_lease(2, by, Some(3)).expires(5, "a").takes(6, 2, "b");
         overlap(story.releases(7, 1).releases(8, 2))
     };
     assert_eq!(story(3), Cause::OrphanRenewal);

@@ -316,17 +316,8 @@ fn one_promoted_server_that_loses_its_counter_is_no_split_brain() {
 #[test]
 fn an_expiry_that_only_the_old_primary_received_is_replication_loss() {
     let story = |expired: bool| {
-        let extended = What::Server {
-            key: KEY.to_owned(),
-            change: Change::Extended,
-            value: Some("a".to_owned()),
-            by: Some(CLIENT),
-            primary: true,
-            token: None,
-            lease_us: Some(Micros::from_millis(10)),
-        };
         let story = Story::new().acquires(1, 1).grants_at(1, 1, 1, "a").replicated(1, 2, "a");
-        let story = story.event(3, REDIS, extended).info(4, 1);
+        let story = story.sets_lease(3, 1, Some(10)).info(4, 1);
         if expired { story.expires(13, "a") } else { story }
     };
     assert_eq!(cause_of_standstill(story(true)), Cause::AsyncReplicationLoss);

@@ -120,24 +120,6 @@ fn of_a_request_that_was_lost_after_the_grant_no_reply_is_said_to_be_lost() {
 }
 
 #[test]
-fn of_several_clocks_that_were_stepped_the_one_that_ended_the_lock_is_named() {
-    let said = |redis_ms| {
-        let story = Story::new().fault_began(1, 1, "clock-jump", &[Node::Client(2)]);
-        let story = story.fault_began(redis_ms, 2, "clock-jump", &[REDIS]).takes(3, 1, "a");
-        let story = story.takes(5, 2, "b").releases(6, 1).releases(7, 2);
-        let history = story.build();
-        let timeline = Timeline::new(&history);
-        let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
-        let finding = findings.find(|one| one.kind == Kind::Overlap).expect("an overlap");
-        assert_eq!(classify(&timeline, &finding), Cause::ClockJump);
-        Cause::ClockJump.sentence(&timeline, &finding)
-    };
-    let by = |clock| format!("The clock of {clock}, so the lock of client-1 expired too early.");
-    assert_eq!(said(2), by("client-2 was stepped at 1ms (fault 1)"));
-    assert_eq!(said(4), by("redis-1 was stepped at 4ms (fault 2)"));
-}
-
-#[test]
 fn of_a_lock_that_never_got_its_expiry_it_is_said_that_it_has_none() {
     let said = |expires: bool| {
         let first = Story::new().takes(1, 3, "c").releases(2, 3).removed(2, "c", 3);
@@ -297,14 +279,6 @@ fn a_waiter_whose_session_ended_had_no_turn() {
     assert!(story(false).contains("although it was its turn"), "{}", story(false));
 }
 
-fn overlap_said(cause: Cause, story: Story) -> String {
-    let history = story.build();
-    let timeline = Timeline::new(&history);
-    let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
-    let overlap = findings.find(|finding| finding.kind == Kind::Overlap).unwrap();
-    cause.sentence(&timeline, &overlap)
-}
-
 #[test]
 fn the_process_that_replaced_the_value_is_named_even_if_another_entered() {
     let story = |replacer: u16| {
@@ -435,45 +409,6 @@ fn a_release_without_a_confirmation_is_told_with_its_process_and_the_end_of_its_
 }
 
 #[test]
-fn a_server_that_compared_the_time_of_a_stepped_clock_is_named() {
-    let said = |expired_at: u16| {
-        let story = Story::new().fault_began(0, 1, "clock-jump", &[Node::Redis(1)]);
-        let story = story.fault_ended(0, 1, "clock-jump", Node::Redis(1)).ttl(100);
-        let story = story.takes(1, 1, "a").replicated(2, 2, "a");
-        let story = story.expires_at(4, expired_at, "a").acquires(5, 2);
-        let story = story.grants_at(6, 2, expired_at, "b").hears(7, 2, "b");
-        overlap_said(Cause::ClockJump, story.releases(30, 1).releases(31, 2))
-    };
-    assert!(said(2).contains("redis-2 compared the end of the lease"), "{}", said(2));
-    assert!(said(1).contains("(fault 1), so the lock of client-1"), "{}", said(1));
-}
-
-#[test]
-fn of_several_masters_all_clocks_that_the_later_quorum_needed_are_named() {
-    let said = |steps: &[u16]| {
-        let mut story = Story::with_quorum(2).ttl(100).acquires(1, 1);
-        for redis in [1, 2, 3] {
-            story = story.grants_at(2, 1, redis, "a");
-        }
-        story = story.hears(3, 1, "a");
-        for redis in steps {
-            let server = Node::Redis(*redis);
-            let id = u32::from(*redis);
-            story = story.fault_began(4, id, "clock-jump", &[server]);
-            story = story.fault_ended(4, id, "clock-jump", server).expires_at(5, *redis, "a");
-        }
-        story = story.acquires(6, 2).grants_at(7, 2, 1, "b").grants_at(8, 2, 2, "b");
-        let story = story.hears(9, 2, "b").releases(30, 1).releases(31, 2);
-        overlap_said(Cause::ClockJump, story)
-    };
-    let both = "The clocks of redis-1 and redis-2 were stepped (faults 1, 2), so";
-    assert!(said(&[1, 2]).starts_with(both), "{}", said(&[1, 2]));
-    assert!(said(&[1, 2, 3]).starts_with(both), "{}", said(&[1, 2, 3]));
-    let one = "The clock of redis-1 was stepped at 4ms (fault 1), so";
-    assert!(said(&[1]).starts_with(one), "{}", said(&[1]));
-}
-
-#[test]
 fn a_lease_that_was_extended_is_said_to_have_been_set_later() {
     let said = |extended: bool| {
         let by = Some(Node::Client(1));
@@ -521,29 +456,6 @@ fn of_several_releases_without_an_answer_no_time_is_told() {
     assert!(said(false).starts_with(one), "{}", said(false));
     let any = "A release that client-1 had sent earlier, and that had no answer, arrived late";
     assert!(said(true).starts_with(any), "{}", said(true));
-}
-
-#[test]
-fn of_a_time_in_the_value_the_clock_that_a_process_compared_it_with_is_named() {
-    let said = |cause: Cause, kind: &str, has_lease: bool| {
-        let story = Story::new().ttl(10_000).takes(1, 1, "1767225600001:a");
-        let story = story.fault_began(2, 1, kind, &[Node::Client(2)]);
-        let story = story.fault_began(3, 2, kind, &[REDIS]).takes(8_000, 2, "1767225608000:b");
-        let story = if has_lease { story.with_recorded_leases() } else { story };
-        overlap_said(cause, story.releases(9_000, 1).releases(9_001, 2))
-    };
-    assert_eq!(
-        said(Cause::ClockDrift, "clock-drift", false),
-        "The clock of client-2 ran at the wrong rate from 2ms (fault 1), so the lease of client-1 \
-         expired earlier by the clock of client-2 than by the clock of client-1."
-    );
-    assert_eq!(
-        said(Cause::ClockJump, "clock-jump", false),
-        "The clock of client-2 was stepped at 2ms (fault 1), so client-2 replaced the lock of \
-         client-1 too early."
-    );
-    let at_server = said(Cause::ClockDrift, "clock-drift", true);
-    assert!(at_server.ends_with("by the server's clock than by the holder's."), "{at_server}");
 }
 
 #[test]

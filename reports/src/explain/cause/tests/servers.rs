@@ -103,23 +103,6 @@ fn a_third_process_that_removes_an_overwritten_lock_is_a_foreign_release() {
 }
 
 #[test]
-fn the_clock_of_the_process_that_replaced_the_value_counts_and_not_that_of_a_later_one() {
-    let story = |stepped: u16| {
-        let story = Story::new().fault_began(1, 1, "clock-jump", &[Node::Client(stepped)]);
-        let story = story.takes(2, 1, "a").takes(4, 3, "c").releases(5, 3).removed(5, "c", 3);
-        let history = story.takes(6, 2, "b").releases(8, 1).releases(9, 2).build();
-        let timeline = Timeline::new(&history);
-        let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
-        let both = [Node::Client(1), Node::Client(2)];
-        let finding = findings.find(|one| one.kind == Kind::Overlap && one.processes == both);
-        classify(&timeline, &finding.expect("an overlap"))
-    };
-    assert_eq!(story(3), Cause::ClockJump);
-    assert_eq!(story(1), Cause::ClockJump);
-    assert_eq!(story(2), Cause::Interleaving, "it found the lock free");
-}
-
-#[test]
 fn a_lock_of_a_member_ends_before_its_lease_if_the_member_departs_or_a_clock_is_stepped() {
     let expired = || {
         let story = Story::kept_as(Keeping::MemberLease).takes(1, 1, "a");
@@ -159,21 +142,6 @@ fn a_grantor_that_keeps_its_lock_beside_the_new_grantor_is_a_split_brain() {
     };
     assert_eq!(story(7), Cause::SplitBrain);
     assert_eq!(story(4), Cause::AsyncReplicationLoss, "the new grantor was the only one");
-}
-
-#[test]
-fn a_fast_clock_that_replaces_the_value_of_a_loser_is_a_clock_jump() {
-    let story = |stepped: u16| {
-        let hit = [Node::Client(stepped)];
-        let story = Story::new().ttl(10_000).acquires(1, 2).takes(2, 1, "a").acquires(3, 3);
-        let story = story.fault_began(3, 1, "clock-jump", &hit);
-        let story = story.server(4, 1, Change::Granted, "b", Some(Node::Client(2)));
-        let story = story.grants(5, 3, "c").hears(6, 3, "c");
-        overlap(story.releases(8, 1).releases(9, 3))
-    };
-    assert_eq!(story(3), Cause::ClockJump, "the process that replaced the value");
-    assert_eq!(story(2), Cause::ClockJump, "the process that wrote the value");
-    assert_eq!(story(1), Cause::Interleaving, "its value had been overwritten");
 }
 
 #[test]
@@ -237,36 +205,6 @@ fn a_removal_is_foreign_or_the_holders_own() {
     let before = before.takes(2, 1, "z").releases(3, 1).removed(3, "z", 1).takes(5, 1, "a");
     let before = before.removed(6, "a", 1).takes(7, 2, "b").releases(8, 1).releases(9, 2);
     assert_eq!(overlap(before), Cause::EarlyRelease);
-}
-
-#[test]
-fn a_key_that_ran_out_early_did_so_by_the_clock_of_its_server() {
-    let expired = || early(|story| story.expires(3, "a"));
-    assert_eq!(overlap(expired().fault_began(2, 1, "clock-jump", &[REDIS])), Cause::ClockJump);
-    let drifts = |expired_ms: u64| {
-        let story = Story::new().takes(1, 1, "a").fault_began(2, 1, "clock-drift", &[REDIS]);
-        let story = story.expires(expired_ms, "a").takes(8, 2, "b");
-        overlap(story.releases(9, 1).releases(9, 2))
-    };
-    assert_eq!(drifts(7), Cause::ClockDrift);
-    assert_eq!(drifts(5), Cause::Unexplained, "no clock runs at twice the rate");
-    let both = expired().fault_began(2, 1, "clock-drift", &[REDIS]).fault_began(
-        2,
-        2,
-        "clock-jump",
-        &[REDIS],
-    );
-    assert_eq!(overlap(both), Cause::ClockJump);
-}
-
-#[test]
-fn a_clock_that_jumped_before_the_lease_or_elsewhere_does_not_count() {
-    let expired = || early(|story| story.expires(3, "a"));
-    assert_eq!(overlap(expired().fault_began(0, 1, "clock-jump", &[REDIS])), Cause::Unexplained);
-    assert_eq!(
-        overlap(expired().fault_began(2, 1, "clock-jump", &[Node::Redis(2)])),
-        Cause::Unexplained
-    );
 }
 
 #[test]

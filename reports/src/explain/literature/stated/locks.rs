@@ -36,6 +36,6 @@ pub(super) const SPRING_ROWS: &[&str] = &["jdbc-4", "jdbc-5", "jdbc-7"];
 pub(super) const SHEDLOCK_ROWS: &[&str] = &["shedlock-jdbc", "shedlock-db-time"];
 /// Locks whose documentation says that they wait for replicas.
 pub(super) const WAITING: &[&str] = &["redisson-wait"];
-/// Further locks whose lease nobody renews or extends, and which some source calls safe.
+/// Other locks that neither renew nor extend their lease, and that a source calls safe.
 pub(super) const ENDING_LEASE: &[&str] =
     &["setnx-getset-expiry", "redisson-lease", "gemfire-lease"];

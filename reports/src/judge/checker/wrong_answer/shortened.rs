@@ -24,24 +24,13 @@ pub(super) fn is_cut_short(
 mod tests {
     use crate::judge::checker::wrong_answer::check;
     use crate::judge::timeline::Timeline;
-    use crate::record::history::{Change, What};
-    use crate::record::story::{KEY, Story};
-    use fencepost_faults::{Micros, Node};
+    use crate::record::story::Story;
 
     #[test]
     fn a_release_that_shortens_the_lease_leaves_the_lock_for_a_minimum_time() {
         let story = |lease_ms: Option<u64>, by: u16| {
             let story = Story::new().takes(1, 1, "a").with_recorded_leases().leaves(3, 1);
-            let what = What::Server {
-                key: KEY.to_owned(),
-                change: Change::Extended,
-                value: Some("a".to_owned()),
-                by: Some(Node::Client(by)),
-                primary: true,
-                token: None,
-                lease_us: lease_ms.map(Micros::from_millis),
-            };
-            let story = story.event(4, Node::Redis(1), what).left(5, 1).expires(40, "a");
+            let story = story.sets_lease(4, by, lease_ms).left(5, 1).expires(40, "a");
             check(&Timeline::new(&story.build())).len()
         };
         assert_eq!(story(Some(2), 1), 0, "until 6 ms instead of 11 ms");
