@@ -65,10 +65,6 @@ pub const CHECKED: Definition = Definition {
     ..DEFINITION
 };
 
-pub fn requests_lock_delay(lock: &Definition) -> bool {
-    [DEFINITION.name, SEQUENCER.name].contains(&lock.name)
-}
-
 #[derive(Clone, Copy)]
 struct Traits {
     has_delay: bool,
@@ -252,6 +248,12 @@ impl Lock for Chubby {
 
     fn usage(&self) -> Usage {
         let is_careful = self.traits.is_careful;
-        Usage { leaves: is_careful, checks: is_careful, renews: true, ..Usage::PLAIN }
+        Usage {
+            leaves: is_careful,
+            checks: is_careful,
+            renews: true,
+            delays: self.traits.has_delay,
+            ..Usage::PLAIN
+        }
     }
 }

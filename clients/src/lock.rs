@@ -133,11 +133,20 @@ pub struct Usage {
     pub leaves: bool,
     /// Relies on the lock to renew its lease, so a critical section may outlast one lease.
     pub renews: bool,
+    /// Requests a lock-delay ([`Settings::lock_delay`]): after its holder has failed, the lock stays
+    /// taken for this time.
+    pub delays: bool,
 }
 
 impl Usage {
-    pub const PLAIN: Usage =
-        Usage { nests: false, checks: false, extends: false, leaves: false, renews: false };
+    pub const PLAIN: Usage = Usage {
+        nests: false,
+        checks: false,
+        extends: false,
+        leaves: false,
+        renews: false,
+        delays: false,
+    };
 }
 
 /// A distributed lock, as one process of an application uses it.

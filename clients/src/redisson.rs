@@ -12,7 +12,8 @@
 //! - `redisson-lease` has a lease of one ttl, which no watchdog renews.
 //! - With Sentinel, `redisson-wait` sends `WAIT` after each acquire and each release if the primary
 //!   has replicas, and releases a lock that no replica acknowledges. Version 4.7.0 does so only if the
-//!   server knows `WAITAOF` (Redis 7.2). If the reply to an acquire is lost, the library sends the
+//!   server knows `WAITAOF` (Redis 7.2). **A client that once found no replica never sends `WAIT`
+//!   again.** If the reply to an acquire is lost, the library sends the
 //!   acquire again. The lock's count is then 2, and **the release does not free the lock**.
 //! - `redisson-fair` and `redisson-redlock` are in [`fair`] and [`red_lock`].
 //!
@@ -27,7 +28,7 @@
 //! measures durations on the monotonic clock, calls scripts by digest, and sends no `WAIT` after a
 //! renewal. The owner value of every acquire is `uuid:thread=1`.
 
-pub mod evaluation;
+mod evaluation;
 pub mod fair;
 pub mod red_lock;
 pub mod rlock;

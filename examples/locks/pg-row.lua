@@ -16,14 +16,6 @@ local UNLOCK = "UPDATE shedlock SET lock_until = CASE WHEN locked_at + cast($3 a
 
 local me, row_exists
 
--- Executes a transaction of one statement, and returns whether it changed a row.
-local function execute(text, ...)
-  local changed, rows, count = pcall(sql.begin, text, ...)
-  if changed then return sql.commit() and count > 0 end
-  if rows.code then sql.rollback() end
-  error(rows)
-end
-
 -- The library takes a serialization failure, a shutdown of the server, and a connection that broke in
 -- the transaction for a statement that changed nothing.
 local function is_ignored(failure)
@@ -31,32 +23,44 @@ local function is_ignored(failure)
   return failure.code and (failure.code:sub(1, 2) == "40" or failure.code:sub(1, 3) == "57P")
 end
 
-local function try(...)
-  local answered, changed = pcall(execute, ...)
-  if answered then return changed end
-  if is_ignored(changed) then return false end
-  error(changed)
+-- Executes a transaction of one statement, and returns whether it changed a row, or nil and the failure
+-- that the library ignores.
+local function execute(text, ...)
+  local begun, rows, count = pcall(sql.begin, text, ...)
+  if not begun then
+    if rows.code then sql.rollback() end
+    if not is_ignored(rows) then error(rows) end
+    return nil, rows
+  end
+  local committed, answer = pcall(sql.commit)
+  if not committed then return nil, answer end
+  return answer and count > 0
 end
 
 function acquire(key, ttl)
   me = me or random_hex(20)
-  local span = ttl .. " milliseconds"
-  if not row_exists then
-    local inserted = try(INSERT, key, me, span)
+  local span, is_new = ttl .. " milliseconds", not row_exists
+  if is_new then
+    local inserted = execute(INSERT, key, me, span)
     row_exists = true
     if inserted then return me end
   end
-  if try(UPDATE, key, me, span) then return me end
+  local answered, updated = pcall(execute, UPDATE, key, me, span)
+  if not answered then
+    -- The row may not exist.
+    row_exists = not is_new
+    error(updated)
+  end
+  if updated then return me end
   return nil, "lock_until has not passed"
 end
 
 function release(key, owner)
   local may_have_released = false
   for attempt = 1, 10 do
-    local answered, unlocked = pcall(execute, UNLOCK, key, owner, "0 milliseconds")
-    if answered then return unlocked or may_have_released end
-    if not is_ignored(unlocked) then error(unlocked) end
-    may_have_released = may_have_released or unlocked.unknown
+    local unlocked, failure = execute(UNLOCK, key, owner, "0 milliseconds")
+    if not failure then return unlocked or may_have_released end
+    may_have_released = may_have_released or failure.unknown
   end
   return true
 end

@@ -8,19 +8,17 @@ use crate::reply::Reply;
 use crate::script::Script;
 use crate::session::Session;
 use std::io::ErrorKind;
-use std::rc::Rc;
 
 /// How often the library repeats a failed step (`retryAttempts`).
 pub(super) const RETRY_ATTEMPTS: u32 = 4;
-
-pub type Open = Rc<dyn Fn(&Env) -> Session>;
 
 pub(super) struct Evaluator {
     pub(super) env: Env,
     pub(super) redis: Session,
     settings: Settings,
     is_synchronous: bool,
-    /// `connected_slaves` of the primary. The client asks again after WAIT counted other replicas.
+    /// `connected_slaves` of the primary. The client asks again after WAIT counted other replicas. It
+    /// never asks again after 0, because it then sends no WAIT.
     replicas: Option<i64>,
 }
 
@@ -54,11 +52,21 @@ impl Evaluator {
             }
             // After a reset, the library still waits until the timeout.
             self.env.sleep(self.env.left(ends)).await;
-            if !self.is_synchronous || attempt == RETRY_ATTEMPTS || self.env.is_interrupted() {
+            self.stop_if_interrupted()?;
+            if !self.is_synchronous || attempt == RETRY_ATTEMPTS {
                 return outcome;
             }
             attempt += 1;
             self.pause().await;
+            self.stop_if_interrupted()?;
+        }
+    }
+
+    /// After an interrupt, `CommandAsyncService.get` throws a RedisException, which is no timeout.
+    pub(super) fn stop_if_interrupted(&self) -> Result<(), CallError> {
+        match self.env.is_interrupted() {
+            true => Err(CallError::Closed(ErrorKind::Interrupted)),
+            false => Ok(()),
         }
     }
 
@@ -70,12 +78,13 @@ impl Evaluator {
         arguments: &[&[u8]],
     ) -> Result<Evaluated, CallError> {
         let replicas = if self.is_synchronous { self.connected_replicas().await? } else { 0 };
+        self.replicas = Some(replicas);
         let reply = script.call(&mut self.redis, keys, arguments).await?;
         if replicas == 0 {
             return Ok(Evaluated { reply, is_synced: true });
         }
         let acknowledged = self.wait_for(replicas).await?;
-        self.replicas = (acknowledged == replicas).then_some(replicas);
+        self.replicas = self.replicas.filter(|known| *known == acknowledged);
         Ok(Evaluated { reply, is_synced: acknowledged > 0 })
     }
 

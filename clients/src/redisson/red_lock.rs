@@ -55,6 +55,7 @@ fn locks(env: &Env, servers: &Servers, settings: &Settings) -> Vec<RLock> {
     let uuid = fresh_uuid(env);
     let options =
         LockOptions { lease: Some(settings.acquire_timeout * 2), ..LockOptions::default() };
+    // A Redisson client of one master has the timeout of that master.
     let settings = Settings { command_timeout: settings.node_timeout, ..settings.clone() };
     let lock = |address: &crate::Address| {
         let (address, timeout) = (address.clone(), settings.node_timeout);

@@ -1,4 +1,4 @@
-use super::evaluation::{Evaluated, Evaluator, Open, RETRY_ATTEMPTS, is_unanswered};
+use super::evaluation::{Evaluated, Evaluator, RETRY_ATTEMPTS, is_unanswered};
 use super::script::{
     ACQUIRE, EXPIRE, FAIR_ACQUIRE, FAIR_LEAVE, FAIR_RELEASE, RELEASE, UNLOCK_MESSAGE,
 };
@@ -27,6 +27,8 @@ pub struct LockOptions {
     pub synchronous: bool,
 }
 
+pub type Open = Rc<dyn Fn(&Env) -> Session>;
+
 pub struct RLock {
     env: Env,
     settings: Settings,
@@ -43,12 +45,12 @@ pub struct RLock {
 enum Attempt {
     Locked,
     Held(Option<Duration>),
-    /// The client released the lock again, because no replica acknowledged it.
+    /// No replica acknowledged the acquire.
     Unsynced,
 }
 
 enum Unlocked {
-    Yes,
+    Released,
     NotHeld,
     Unsynced,
 }
@@ -133,6 +135,7 @@ impl RLock {
         for number in 0..=RETRY_ATTEMPTS {
             if number > 0 {
                 self.server.pause().await;
+                self.server.stop_if_interrupted()?;
             }
             match self.attempt_once(key, wait).await? {
                 Attempt::Unsynced => {
@@ -210,6 +213,7 @@ impl RLock {
         let mut outcome = self.unlock_once(key, &latch).await;
         for _ in 0..RETRY_ATTEMPTS {
             match &outcome {
+                _ if self.env.is_interrupted() => break,
                 Ok(Unlocked::Unsynced) => self.watchdog.remove(),
                 Err(error) if !error.may_have_applied() => {}
                 _ => break,
@@ -219,7 +223,7 @@ impl RLock {
         }
         self.watchdog.remove();
         match outcome {
-            Ok(Unlocked::Yes) => Release::Released,
+            Ok(Unlocked::Released) => Release::Released,
             Ok(Unlocked::NotHeld) => Release::NotHeld,
             Ok(Unlocked::Unsynced) => {
                 Release::Unknown("no replica acknowledged the release".to_owned())
@@ -263,7 +267,7 @@ impl RLock {
             return Ok(Unlocked::Unsynced);
         }
         let outcome = match reply {
-            Reply::Integer(_) => Unlocked::Yes,
+            Reply::Integer(_) => Unlocked::Released,
             Reply::Nil => Unlocked::NotHeld,
             reply => return Err(CallError::unexpected(&reply)),
         };
@@ -306,7 +310,9 @@ impl RLock {
     }
 
     fn start_renewing(&mut self, key: &str) {
-        let RLock { env, settings, open, id, watchdog, .. } = self;
+        let RLock { settings, open, id, watchdog, .. } = self;
+        // An interrupt of the caller does not reach the watchdog.
+        let env = &self.env.for_thread(self.env.thread());
         watchdog
             .add(key, id, settings.ttl, || Evaluator::new(env.clone(), open(env), settings, false));
     }

@@ -228,6 +228,27 @@ fn a_waiter_whose_connection_breaks_is_refused_at_the_timeout_of_the_reply() {
 }
 
 #[test]
+fn a_waiter_that_is_interrupted_after_a_reset_does_not_know_the_outcome() {
+    let mut acquires = 0;
+    let (world, mut lock) = one_redis("redisson-lease", move |call: &Call<'_>| {
+        acquires += usize::from(call.name() == "EVALSHA");
+        if acquires == 4 { Answer::ResetAfter } else { Answer::Normal }
+    });
+    granted(world.run(lock.acquire("lock")));
+    let env = world.env();
+    let mut other = (super::LEASE.build)(env.clone(), &one(), &patient(20));
+    let outcome = world.run(async {
+        let mut acquire = std::pin::pin!(other.acquire("lock"));
+        // The connection breaks after 10 s.
+        let still_waits = env.timeout(Duration::from_millis(10_200), &mut acquire).await;
+        assert_eq!(still_waits, None);
+        env.interrupting(acquire.as_mut()).await
+    });
+    assert!(matches!(outcome, Acquisition::Unknown(_)), "{outcome:?}");
+    assert!(world.value("redis", "lock").is_some(), "{}", world.trace());
+}
+
+#[test]
 fn a_waiter_of_the_fair_lock_that_is_refused_leaves_the_queue() {
     let mut scripts = 0;
     let (world, _) = one_redis("redisson-fair", move |call: &Call<'_>| {
@@ -377,10 +398,14 @@ fn wait_asks_for_all_connected_replicas_and_is_content_with_one() {
 }
 
 #[test]
-fn a_primary_without_a_replica_is_not_waited_for() {
+fn a_client_that_found_no_replica_never_waits_for_one() {
     let (world, mut lock) = replicated(NO_REPLICA, normal);
-    granted(world.run(lock.acquire("lock")));
-    assert!(!world.trace().contains("WAIT"));
+    for _ in 0..2 {
+        let lease = granted(world.run(lock.acquire("lock")));
+        assert_eq!(world.run(lock.release(lease)), Release::Released);
+    }
+    let trace = world.trace();
+    assert_eq!((trace.matches("INFO ALL").count(), trace.contains("WAIT")), (1, false), "{trace}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The holds of a thread as the client counts them. Renewals go on while there are any.
+/// Hold count of a thread in the client. The watchdog renews the lock while it is above zero.
 #[derive(Default)]
 pub(super) struct Watchdog {
     holds: Rc<Cell<usize>>,
@@ -54,14 +54,15 @@ async fn renew(
     let ttl_ms = ttl.as_millis().to_string();
     loop {
         evaluator.env.sleep(ttl / 3).await;
-        for _ in 0..=RETRY_ATTEMPTS {
+        for attempt in 0..=RETRY_ATTEMPTS {
             match evaluator.evaluate(&RENEW, &[&key], &[&ttl_ms, &id]).await {
                 Ok(renewed) if renewed.reply == Reply::Integer(0) => {
                     holds.set(holds.get().saturating_sub(1));
                     break;
                 }
                 Ok(_) => break,
-                Err(_) => evaluator.pause().await,
+                Err(_) if attempt < RETRY_ATTEMPTS => evaluator.pause().await,
+                Err(_) => {}
             }
         }
         if holds.get() == 0 {

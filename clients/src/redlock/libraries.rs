@@ -199,11 +199,14 @@ impl Node {
             if removed >= quorum(masters.len()) {
                 return Release::Released;
             }
-            if attempt == NODE_ATTEMPTS || env.is_interrupted() {
+            if attempt == NODE_ATTEMPTS {
                 let reason = format!("{removed} of {} masters removed the key", masters.len());
                 return Release::Unknown(reason);
             }
             env.sleep(env.jitter(&settings.retry)).await;
+            if env.is_interrupted() {
+                return Release::Unknown("interrupted".to_owned());
+            }
             attempt += 1;
         }
     }
@@ -262,9 +265,9 @@ async fn delete(session: &mut Session, key: &str, owner: &[u8]) -> Result<i64, C
     }
 }
 
-/// Judges a release by the error that redsync returns. If another owner has a majority, the error
+/// The outcome of a release, by the error that redsync returns. If another owner has a majority, the error
 /// is `ErrTaken`, which hides `ErrLockAlreadyExpired`.
-fn judge(answers: &[Result<i64, CallError>]) -> Release {
+fn release_outcome(answers: &[Result<i64, CallError>]) -> Release {
     let count = |status| answers.iter().filter(|answer| **answer == Ok(status)).count();
     let (removed, absent, taken) = (count(1), count(-1), count(0));
     let quorum = quorum(answers.len());
@@ -300,7 +303,7 @@ impl Lock for Redsync {
                 .masters
                 .answers(|session, _| Box::pin(delete(session, &lease.resource, &lease.owner)))
                 .await;
-            judge(&answers)
+            release_outcome(&answers)
         })
     }
 }

@@ -34,6 +34,26 @@ impl Failure {
     }
 }
 
+/// Failure of a transaction.
+pub struct Failed {
+    pub error: Failure,
+    /// `true` if the COMMIT failed, `false` if an earlier statement failed.
+    pub at_commit: bool,
+}
+
+impl Failed {
+    /// `true` if Spring throws a TransactionSystemException: the COMMIT failed, or the connection
+    /// broke in the transaction, so that the rollback fails too.
+    pub fn is_of_transaction_system(&self) -> bool {
+        match &self.error {
+            Failure::Lost(CallError::Closed(io::ErrorKind::Interrupted)) => false,
+            _ if self.at_commit => true,
+            Failure::Refused(refusal) => refusal.is_fatal,
+            Failure::Lost(error) => !matches!(error, CallError::NoConnection { .. }),
+        }
+    }
+}
+
 impl Session {
     pub fn new(env: &Env, hosts: &[Address], timeout: Duration) -> Session {
         Session { env: env.clone(), hosts: hosts.to_vec(), timeout, open: None }
@@ -96,6 +116,32 @@ impl Session {
         if self.run_next("ROLLBACK", &[]).await.is_err() {
             self.open = None;
         }
+    }
+
+    /// Runs a transaction of one statement. Returns `true` if it changed a row.
+    pub async fn transact(
+        &mut self,
+        begin: &str,
+        sql: &str,
+        parameters: &[Parameter],
+    ) -> Result<bool, Failed> {
+        let done = match self.begin(begin, sql, parameters).await {
+            Ok(done) => done,
+            Err(error) => return Err(self.rolled_back(error).await),
+        };
+        Ok(self.committed().await? && done.count() > 0)
+    }
+
+    pub async fn rolled_back(&mut self, error: Failure) -> Failed {
+        if let Failure::Refused(_) = error {
+            self.roll_back().await;
+        }
+        Failed { error, at_commit: false }
+    }
+
+    /// See [`Session::commit`].
+    pub async fn committed(&mut self) -> Result<bool, Failed> {
+        self.commit().await.map_err(|error| Failed { error, at_commit: true })
     }
 
     async fn fresh(

@@ -15,8 +15,8 @@
 //! Up to version 6, a release by the client's clock does not compare the owner: it frees the lock of
 //! another process. The model does not have this mistake.
 
-use super::protocol::{Parameter, Refusal};
-use super::session::{Failure, Session};
+use super::protocol::Parameter;
+use super::session::{Failed, Failure, Session};
 use super::time::{local_date_time, micros};
 use super::{connection, lease};
 use crate::env::{BoxFuture, Env};
@@ -134,7 +134,8 @@ impl ShedLock {
         // `LockConfiguration.createdAt`.
         let created_at = self.now();
         let Statements { insert, update, .. } = *self.statements;
-        if !self.is_known {
+        let is_new = !self.is_known;
+        if is_new {
             let inserted = self.execute(insert, &self.taking(resource, created_at)).await;
             let is_ours = inserted.or_else(if_nothing_changed)?;
             self.is_known = true;
@@ -142,20 +143,15 @@ impl ShedLock {
                 return Ok(true);
             }
         }
-        self.execute(update, &self.taking(resource, created_at)).await.or_else(if_nothing_changed)
+        let updated = self.execute(update, &self.taking(resource, created_at)).await;
+        let updated = updated.or_else(if_nothing_changed);
+        // The row may not exist (`removeLockRecord`).
+        self.is_known &= !(is_new && updated.is_err());
+        updated
     }
 
-    async fn execute(&mut self, sql: &str, values: &[Parameter]) -> Result<bool, Failure> {
-        let done = match self.server.begin("BEGIN", sql, values).await {
-            Ok(done) => done,
-            Err(error) => {
-                if let Failure::Refused(_) = error {
-                    self.server.roll_back().await;
-                }
-                return Err(error);
-            }
-        };
-        Ok(self.server.commit().await? && done.count() > 0)
+    async fn execute(&mut self, sql: &str, values: &[Parameter]) -> Result<bool, Failed> {
+        self.server.transact("BEGIN", sql, values).await
     }
 
     async fn attempt(&mut self, resource: &str) -> Acquisition {
@@ -181,25 +177,24 @@ impl ShedLock {
                 // `NotHeld`, unless an earlier attempt may have released the lock.
                 Ok(false) if !may_have_released => return Release::NotHeld,
                 Ok(false) => return Release::Released,
-                Err(error) if is_ignored(&error) => may_have_released |= error.may_have_applied(),
-                Err(error) => return Release::Unknown(error.to_string()),
+                Err(failed) if is_ignored(&failed) => {
+                    may_have_released |= failed.error.may_have_applied();
+                }
+                Err(Failed { error, .. }) => return Release::Unknown(error.to_string()),
             }
         }
         Release::Released
     }
 }
 
-/// `true` for a serialization failure, a deadlock, a shutdown of the server, and a connection that
-/// broke in the transaction.
-fn is_ignored(error: &Failure) -> bool {
-    match error {
-        Failure::Refused(Refusal { code, .. }) => code.starts_with("40") || code.starts_with("57P"),
-        Failure::Lost(error) => error.may_have_applied(),
-    }
+/// `true` for a serialization failure, a deadlock, and a TransactionSystemException.
+fn is_ignored(failed: &Failed) -> bool {
+    let is_refused = matches!(&failed.error, Failure::Refused(it) if it.code.starts_with("40"));
+    is_refused || failed.is_of_transaction_system()
 }
 
-fn if_nothing_changed(error: Failure) -> Result<bool, Failure> {
-    if is_ignored(&error) { Ok(false) } else { Err(error) }
+fn if_nothing_changed(failed: Failed) -> Result<bool, Failure> {
+    if is_ignored(&failed) { Ok(false) } else { Err(failed.error) }
 }
 
 impl Lock for ShedLock {

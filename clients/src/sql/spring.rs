@@ -22,7 +22,7 @@
 //! 42.2.11. `ON CONFLICT DO NOTHING` in `jdbc-7` avoids the error.
 
 use super::protocol::{Parameter, StatementResult};
-use super::session::{Failure, Session};
+use super::session::{Failed, Failure, Session};
 use super::time::{date_time, local_date_time, micros};
 use super::{connection, lease};
 use crate::env::{BoxFuture, Draw, Env};
@@ -91,6 +91,8 @@ struct Generation {
     /// `true` if the registry repeats transactions whose COMMIT failed or whose connection broke, and
     /// releases after transient errors.
     retries_all: bool,
+    /// `true` if `unlock()` throws when the DELETE found no row.
+    checks_release: bool,
 }
 
 const BEGIN_SERIALIZABLE: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE";
@@ -110,6 +112,7 @@ static GENERATIONS: [Generation; 3] = [
         delete: DELETE,
         has_expiry: false,
         retries_all: false,
+        checks_release: false,
     },
     Generation {
         begin: BEGIN_SERIALIZABLE,
@@ -120,6 +123,7 @@ static GENERATIONS: [Generation; 3] = [
         delete: DELETE,
         has_expiry: false,
         retries_all: true,
+        checks_release: false,
     },
     Generation {
         begin: "BEGIN ISOLATION LEVEL READ COMMITTED",
@@ -131,6 +135,7 @@ static GENERATIONS: [Generation; 3] = [
         delete: "DELETE FROM INT7_LOCK WHERE REGION=$2 AND LOCK_KEY=$1 AND CLIENT_ID=$3",
         has_expiry: true,
         retries_all: true,
+        checks_release: true,
     },
 ];
 
@@ -141,12 +146,6 @@ fn uuid(env: &Env) -> Bytes {
     let (high, low) = (format!("{high:016x}"), format!("{low:016x}"));
     let parts = [&high[..8], &high[8..12], &high[12..], &low[..4], &low[4..]];
     Bytes::from(parts.join("-"))
-}
-
-struct Failed {
-    error: Failure,
-    /// `true` if the COMMIT failed, `false` if an earlier statement failed.
-    at_commit: bool,
 }
 
 struct Jdbc {
@@ -257,14 +256,13 @@ impl Jdbc {
         }
     }
 
-    fn repeats(&self, Failed { error, at_commit }: &Failed) -> bool {
-        let retries_all = self.generation.retries_all && !self.env.is_interrupted();
-        match error {
-            _ if *at_commit => retries_all,
-            Failure::Lost(error) => retries_all && error.may_have_applied(),
+    fn repeats(&self, failed: &Failed) -> bool {
+        let is_transient = match &failed.error {
             // Spring throws a `TransientDataAccessException`.
-            Failure::Refused(refusal) => refusal.code.starts_with("40"),
-        }
+            Failure::Refused(refusal) => !failed.at_commit && refusal.code.starts_with("40"),
+            Failure::Lost(_) => false,
+        };
+        is_transient || self.generation.retries_all && failed.is_of_transaction_system()
     }
 
     /// Follows `DefaultLockRepository.acquire`. Returns `true` if the caller now has the row.
@@ -272,20 +270,9 @@ impl Jdbc {
         let changed = match self.change(resource).await {
             Ok(changed) => changed,
             Err(error) if error.is(DUPLICATE) => false,
-            Err(error) => return Err(self.roll_back(error).await),
+            Err(error) => return Err(self.server.rolled_back(error).await),
         };
-        Ok(self.commit().await? && changed)
-    }
-
-    async fn roll_back(&mut self, error: Failure) -> Failed {
-        if let Failure::Refused(_) = error {
-            self.server.roll_back().await;
-        }
-        Failed { error, at_commit: false }
-    }
-
-    async fn commit(&mut self) -> Result<bool, Failed> {
-        self.server.commit().await.map_err(|error| Failed { error, at_commit: true })
+        Ok(self.server.committed().await? && changed)
     }
 
     async fn change(&mut self, resource: &str) -> Result<bool, Failure> {
@@ -333,31 +320,25 @@ impl Jdbc {
         }
     }
 
-    /// A release that was repeated, and whose row is gone, has removed the row if the generation does
-    /// not check the row count.
+    /// Follows `DefaultLockRepository.delete`. If the generation ignores the row count, a DELETE that
+    /// finds no row also counts as a release after an attempt that may have removed the row.
     async fn remove(&mut self, resource: &str) -> Result<bool, Failure> {
-        let mut is_repeated = false;
+        let mut may_have_removed = None;
         loop {
-            match self.delete(resource).await {
+            let values = self.own(resource);
+            match self.server.transact("BEGIN", self.generation.delete, &values).await {
                 Ok(has_removed) => {
-                    return Ok(has_removed || is_repeated && !self.generation.has_expiry);
+                    let is_ignored = may_have_removed.is_some() && !self.generation.checks_release;
+                    return Ok(has_removed || is_ignored);
                 }
                 Err(failed) if self.generation.retries_all && self.repeats(&failed) => {
-                    is_repeated |= failed.error.may_have_applied();
+                    let error = failed.error;
+                    may_have_removed =
+                        may_have_removed.or(error.may_have_applied().then_some(error));
                 }
-                Err(Failed { error, .. }) => return Err(error),
+                Err(Failed { error, .. }) => return Err(may_have_removed.unwrap_or(error)),
             }
         }
-    }
-
-    /// Follows `DefaultLockRepository.delete`.
-    async fn delete(&mut self, resource: &str) -> Result<bool, Failed> {
-        let values = self.own(resource);
-        let done = match self.server.begin("BEGIN", self.generation.delete, &values).await {
-            Ok(done) => done,
-            Err(error) => return Err(self.roll_back(error).await),
-        };
-        Ok(self.commit().await? && done.count() > 0)
     }
 }
 

@@ -1,7 +1,7 @@
 use super::fit::usage;
 use super::spec::RunSpec;
 use crate::hosts::programs::watched::is_pattern;
-use fencepost_clients::chubby::{LOCK_DELAY_MAX, requests_lock_delay};
+use fencepost_clients::chubby::LOCK_DELAY_MAX;
 use fencepost_clients::{Deployment, LockForm};
 use fencepost_faults::Micros;
 use fencepost_faults::setting::Topology;
@@ -45,7 +45,8 @@ impl RunSpec {
     fn lock_delay(&self) -> Option<Micros> {
         let longest = Micros(LOCK_DELAY_MAX.as_micros() as u64);
         let delay = self.scenario.servers.lock_delay.map_or(longest, |delay| delay.0);
-        (requests_lock_delay(self.client) && delay > Micros::ZERO).then_some(delay)
+        let is_requested = usage(&self.scenario, self.client).delays;
+        (is_requested && delay > Micros::ZERO).then_some(delay)
     }
 
     fn has_lock_per_job(&self) -> bool {

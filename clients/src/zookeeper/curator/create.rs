@@ -94,16 +94,13 @@ async fn find(
     parent: &str,
     prefix: &str,
 ) -> Result<Option<String>, ZooKeeperError> {
-    let children = async |session: Session| session.get_children(parent, None).await;
-    match curator.call_in(retry_loop, children).await {
-        Ok(names) => Ok(names
-            .iter()
-            .flatten()
-            .find(|name| name.starts_with(prefix))
-            .map(|name| format!("{parent}/{name}"))),
-        Err(ZooKeeperError::NoNode) => Ok(None),
-        Err(error) => Err(error),
-    }
+    let children = async |session: Session| match session.get_children(parent, None).await {
+        Err(ZooKeeperError::NoNode) => Ok(Vec::new()),
+        outcome => outcome,
+    };
+    let names = curator.call_in(retry_loop, children).await?;
+    let found = names.iter().flatten().find(|name| name.starts_with(prefix));
+    Ok(found.map(|name| format!("{parent}/{name}")))
 }
 
 fn find_and_delete_in_background(curator: &Curator, parent: &str, prefix: &str) {
