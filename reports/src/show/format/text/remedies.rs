@@ -50,6 +50,13 @@ impl Unknown {
             _ => count.to_string(),
         }
     }
+
+    fn count_in_parentheses(self, count: u64, unknown: u64) -> String {
+        match (self, unknown) {
+            (Unknown::Varies, 1..) => format!("({count}, plus {unknown} unknown)"),
+            _ => format!("({count})"),
+        }
+    }
 }
 
 fn on_other_seeds(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> String {
@@ -66,8 +73,8 @@ fn on_other_seeds(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> S
     }
     let mut text = format!("Of {seeds}, {}.", listed(&shares, "and"));
     let alike = of_effect(lead, Effect::Unclear).into_iter().map(|one| {
-        let there = unknown.count(one.broken_with, one.unknown_with);
-        format!("{} ({there})", quoted(one))
+        let there = unknown.count_in_parentheses(one.broken_with, one.unknown_with);
+        format!("{} {there}", quoted(one))
     });
     let alike: Vec<String> = alike.collect();
     if !alike.is_empty() {
