@@ -76,8 +76,8 @@ pub struct Finding {
     pub shown_by: Vec<Shown>,
     /// Command-line flags of the smallest run; empty for the built-in scenario.
     pub options: String,
-    /// Flags with which a retest no longer shows the anomaly, while runs with other flags are not
-    /// retested; absent if there are none.
+    /// Sets of flags with which the last retest did not show the anomaly. If all sets in `shown_by`
+    /// are in this list, the finding becomes `fixed`. Absent if there are none.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub gone_with: BTreeSet<String>,
     /// Command line that replays the smallest run.
@@ -101,8 +101,8 @@ pub struct Shown {
     pub seed: Seed,
     /// Fault family, or families joined by `+`, as in `--fault`.
     pub fault: String,
-    /// Command-line flags of the run; empty for the built-in scenario. Absent in files of older
-    /// versions, in which the `options` of the finding apply.
+    /// Command-line flags of the run; empty for the built-in scenario. Absent if they are the
+    /// `options` of the finding.
     #[serde(default)]
     pub options: String,
 }
@@ -214,6 +214,7 @@ impl Findings {
         let Some(finding) = self.all.get_mut(id) else { return false };
         finding.state = FindingState::Accepted;
         finding.fixed_on = None;
+        finding.gone_with.clear();
         if let Some(note) = note {
             finding.note = Some(note.to_owned());
         }

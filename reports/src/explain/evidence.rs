@@ -24,7 +24,7 @@ pub(super) use early_loss::LockLoss;
 pub(super) use flight::InFlightWrite;
 pub(super) use held::LongSection;
 pub(super) use lease::{
-    COARSE, Lease, ROUNDING, is_taken_again, last_lease, lost_at, overwritten_until,
+    COARSE, GRANULARITY, Lease, ROUNDING, is_taken_again, last_lease, lost_at, overwritten_until,
 };
 pub(super) use loss::{EarlyExpiry, Loss, Remover, is_of_members, renewed_over};
 pub(super) use overrun::Overrun;
@@ -172,8 +172,8 @@ impl<'t, 'h> Case<'t, 'h> {
         self.finding.clash.is_some_and(is_overwritten)
     }
 
-    pub(super) fn is_repeated_later(&self) -> bool {
-        self.finding.clash.is_some_and(|clash| owners::is_repeated_later(self.timeline, clash))
+    pub(super) fn left_no_record(&self) -> bool {
+        self.finding.clash.is_some_and(|clash| owners::left_no_record(self.timeline, clash))
     }
 
     pub(super) fn was_never_recorded(&self) -> bool {

@@ -31,7 +31,8 @@ pub struct Conditions {
     pub restart_loses: bool,
     /// `true` if holders use the lock until its validity ends.
     pub until_validity: bool,
-    /// `true` if a critical section may be longer than its lease, and the lock does not renew the lease.
+    /// `true` if a critical section may last as long as the lease, or longer, and the lock does not
+    /// renew the lease.
     pub outlasts_lease: bool,
     pub storage: StorageRule,
 }

@@ -95,7 +95,8 @@ fn place(kind: FaultKind, nodes: &[Node]) -> String {
     }
 }
 
-fn crashes(history: &History, event: &Event) -> &'static str {
+/// Returns how the process or machine stopped, as a verb.
+pub(crate) fn crashes(history: &History, event: &Event) -> &'static str {
     match ends_by_itself(history, event) {
         _ if loses_power(history, event) => "loses power",
         true => "exits",
@@ -109,7 +110,7 @@ fn loses_power(history: &History, event: &Event) -> bool {
 
 /// Returns whether a process of a complete history ended without a fault: its program exited, or
 /// its thread died.
-pub(crate) fn ends_by_itself(history: &History, event: &Event) -> bool {
+fn ends_by_itself(history: &History, event: &Event) -> bool {
     let is_complete = history.ended.is_some() && event.node.is_process();
     is_complete && !is_hit_then(history, event, |_| true)
 }

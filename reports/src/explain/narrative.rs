@@ -330,16 +330,6 @@ impl Story<'_, '_> {
         }
     }
 
-    fn crash_in_words(&self, at: Moment) -> &'static str {
-        match narrate::ends_by_itself(
-            self.timeline.history,
-            &self.timeline.history.events[at.index],
-        ) {
-            true => "exits",
-            false => "crashes",
-        }
-    }
-
     fn is_nested(&self, heard: Moment) -> bool {
         narrate::is_nested(self.timeline.history, &self.timeline.history.events[heard.index])
     }
@@ -404,7 +394,9 @@ impl Story<'_, '_> {
         };
         let leaves = match section.ended_by {
             SectionEnd::Lost => "notices that it lost the lock",
-            SectionEnd::Crash => self.crash_in_words(left),
+            SectionEnd::Crash => {
+                narrate::crashes(timeline.history, &timeline.history.events[left.index])
+            }
             SectionEnd::Release | SectionEnd::Open => "leaves its critical section",
         };
         // A process may continue although it noticed the loss, so its exit explains a later write.

@@ -304,8 +304,8 @@ impl<'h> Timeline<'h> {
     }
 
     /// Returns the end of the value or, if earlier, of its lease. The lease does not count if the
-    /// server's clock was wrong, or if a command removed a key that the server would have removed at
-    /// the end of the lease.
+    /// server's clock was wrong, or if a command removed a key that the server would have removed
+    /// at the end of the lease.
     pub(crate) fn existed_until(&self, span: &KeySpan<'_>) -> SimTime {
         let told = span.to.map_or(self.end, |(to, _)| to.time);
         let over = match span.to {

@@ -125,7 +125,8 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    /// Returns the command line that reproduces an unexpected violation, or else any violation.
+    /// Returns the command line that reproduces an unexpected violation or, if there is none, the
+    /// first violation.
     pub fn replay_of_deviation(&self) -> Option<&str> {
         let unexpected = self.expectation.as_ref().map_or(&[][..], |held| &held.unexpected);
         let mut violations = self.violations.iter();

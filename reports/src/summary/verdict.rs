@@ -142,9 +142,11 @@ fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     Some(format!("{who} acquired the lock; {advice}"))
 }
 
-/// Returns why the outcome of the last acquire is unknown, in brackets, if it is.
+/// Returns why the outcome of the last acquire is unknown, in brackets, if it is. Acquires of the
+/// probe do not count.
 fn last_unknown(timeline: &Timeline<'_>) -> String {
-    let last = timeline.acquisitions.iter().filter_map(|one| one.completed).max();
+    let own = timeline.acquisitions.iter().filter(|one| one.process.machine() != Node::Probe);
+    let last = own.filter_map(|one| one.completed).max();
     match last.map(|last| &timeline.history.events[last.index].what) {
         Some(What::Info { reason, .. }) => format!(" (the last outcome is unknown: {reason})"),
         _ => String::new(),
@@ -182,23 +184,23 @@ fn no_fault_in_calls(timeline: &Timeline<'_>) -> Option<String> {
     }
 }
 
-/// Returns why the run is inconclusive, if no server reports the grant of a successful acquire.
+/// Returns why the run is inconclusive, if no recorded grant matches a successful acquire.
 fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     let all = timeline.acquisitions.iter().filter(|_| !timeline.history.header.locks_unseen);
     let other = all.into_iter().find(|one| {
         one.outcome == Outcome::Granted && one.grant.is_none() && !is_of_a_minority(timeline, one)
     })?;
     let who = match timeline.history.header.quorum {
-        0 | 1 => "no server",
-        _ => "no quorum of servers",
+        0 | 1 => "a server",
+        _ => "a quorum of servers",
     };
     Some(format!(
-        "{who} granted the lock '{}' to {} between the beginning and the end of its acquire {} \
-         ({} to {}): check the lock's key (--lock-key); a program must send ACQUIRING before its \
-         request, and another recorder must record every server's changes of the key",
+        "no recorded grant of the lock '{}' by {who} matches acquire {} of {} ({} to {}): check \
+         the lock's key (--lock-key); a program must send ACQUIRING before its request; a history \
+         from another tool must record every server's changes of the key",
         timeline.history.header.resource,
-        other.process,
         other.operation,
+        other.process,
         other.invoked.time,
         other.completed?.time
     ))
@@ -329,6 +331,10 @@ mod tests {
         let unknown = reason(Story::new().acquires(1, 1).fails(2, 1).acquires(3, 1).info(4, 1));
         let why = "client-1 tried 2 times without success (the last outcome is unknown: ";
         assert!(unknown.contains(why), "{unknown}");
+        let story = Story::new().acquires(1, 1).fails(2, 1).acquires(3, 1).info(4, 1);
+        let probed = story.healed(5).probe_acquires(6).probe_ok(7, "p").probe_releases(8);
+        let probed = reason(probed);
+        assert!(probed.contains(why), "the probe's acquire does not count: {probed}");
         let nobody = reason(Story::new().acquires(1, 1).fails(2, 1).acquires(1, 2).fails(2, 2));
         assert!(
             nobody.starts_with("no process acquired the lock; client-1, client-2 tried 2 times")
@@ -388,16 +394,18 @@ mod tests {
     #[test]
     fn storage_requests_under_a_grant_that_no_server_tells_of_prove_nothing() {
         let story = ghosts().reads(6, 2, 0).releases(7, 2);
-        let said = "no server granted the lock 'lock' to client-1 between the beginning and the \
-                    end of its acquire 1 (1ms to 2ms): check the lock's key (--lock-key); a \
-                    program must send ACQUIRING before its request, ";
+        let said = "no recorded grant of the lock 'lock' by a server matches acquire 1 of client-1 \
+                    (1ms to 2ms): check the lock's key (--lock-key); a program must send \
+                    ACQUIRING before its request; ";
         assert!(reason(story).starts_with(said));
     }
 
     #[test]
     fn a_lock_that_no_server_granted_proves_nothing_even_if_the_storage_is_not_asked() {
         let ghosts = ghosts().releases(7, 2);
-        assert!(reason(ghosts).starts_with("no server granted the lock 'lock' to client-1 "));
+        let said =
+            "no recorded grant of the lock 'lock' by a server matches acquire 1 of client-1 ";
+        assert!(reason(ghosts).starts_with(said));
         let ghost = quiet().acquires(10, 3).hears(11, 3, "ghost").releases(13, 3);
         assert_eq!(judge(&ghost.build()).violations[0].kind, Kind::WrongAnswer);
         let granted = quiet().takes(10, 1, "c").releases(13, 1);

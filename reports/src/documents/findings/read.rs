@@ -33,7 +33,9 @@ impl Findings {
             Header { format: FORMAT.to_owned(), version: VERSION, next_seed: self.next_seed };
         let mut text = serde_json::to_string(&header)? + "\n";
         for finding in self.all.values() {
-            text += &serde_json::to_string(finding)?;
+            let mut value = serde_json::to_value(finding)?;
+            omit_options(&mut value);
+            text += &serde_json::to_string(&value)?;
             text += "\n";
         }
         Ok(text)
@@ -87,6 +89,17 @@ fn state_options(finding: &mut Value) {
     for run in runs.into_iter().flatten().filter_map(Value::as_object_mut) {
         if let (Some(options), false) = (&options, run.contains_key("options")) {
             run.insert("options".to_owned(), options.clone());
+        }
+    }
+}
+
+/// Removes the options of runs that have the options of the finding.
+fn omit_options(finding: &mut Value) {
+    let options = finding.get("options").cloned();
+    let runs = finding.get_mut("shown_by").and_then(Value::as_array_mut);
+    for run in runs.into_iter().flatten().filter_map(Value::as_object_mut) {
+        if run.get("options") == options.as_ref() {
+            run.shift_remove("options");
         }
     }
 }

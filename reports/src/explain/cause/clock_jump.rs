@@ -24,14 +24,14 @@ const MEANING: Meaning = Meaning {
 fn between(scene: &Scene<'_, '_>) -> String {
     let clock = scene.clock(FaultKind::ClockJump, "was stepped", "at");
     let holder = scene.holder.process;
+    if let Some(by) = scene.replaced_by_clock(FaultKind::ClockJump) {
+        return format!("{clock}, so {by} replaced the lock of {holder} too early.");
+    }
     let expired = scene
         .gone()
         .filter(|(_, how)| matches!(how, KeyEnd::Changed { change: Change::Expired, .. }));
     let server = expired.map(|(at, _)| scene.timeline.history.events[at.index].node);
     let stepped = scene.wrong_clock(FaultKind::ClockJump);
-    if let Some(by) = scene.replaced_by_clock(FaultKind::ClockJump) {
-        return format!("{clock}, so {by} replaced the lock of {holder} too early.");
-    }
     match server.zip(stepped) {
         // Redis replicates the end of a lease as an absolute time, which a server with another
         // clock compares with its own clock.

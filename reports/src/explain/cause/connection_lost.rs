@@ -19,8 +19,8 @@ const MEANING: Meaning = Meaning {
            process noticing.",
     how: "A session-level or transaction-level lock lasts as long as its connection. The \
           connection ends when the server restarts, when the server ends an idle transaction, when \
-          the network or a proxy drops it, or when the client closes it. The process does not \
-          notice: a working process sends nothing, and a process queued at a server that lost \
+          the network or a proxy drops it, or when its client library closes it. The process \
+          does not notice: a working process sends nothing, and a process queued at a server that lost \
           power waits for an answer until its own timeout.",
     helps: "Write the guarded data on the same connection, in the transaction that holds the lock, \
             so that the write fails together with the lock. Otherwise use fencing tokens that the \

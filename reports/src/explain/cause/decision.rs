@@ -197,7 +197,7 @@ table! {
     Unrecorded {
         UnrecordedJob: "the first process had left its critical section before the second was \
                         granted the lock, and had left no record of the job",
-            When(|case| case.is_repeated_later());
+            When(|case| case.left_no_record());
     }
     Counter {
         UnorderedTokens: "several servers count independently",
@@ -333,13 +333,10 @@ table! {
             "a renewed lease need not be long enough for the work"
         UnfoundedAnswer: "the holder left within the validity that its lock stated, which the \
                           servers did not support",
-            When(|case| {
-                case.is_promised_too_long()
-                    && case.overrun().is_some_and(|overrun| overrun.is_too_long())
-            });
+            When(|case| case.is_promised_too_long() && case.overrun().is_some());
             "the holder left before the stated validity ended"
         HoldTooLong: "the holder was in its critical section for longer than its lease",
-            When(|case| case.overrun().is_some_and(|overrun| overrun.is_too_long()));
+            When(|case| case.overrun().is_some());
             "the lease had expired, regardless of other grants"
         UnfoundedAnswer: "one process entered although no server, or fewer than a quorum of \
                           several, had granted it the lock",

@@ -19,6 +19,15 @@ const MEANING: Meaning = Meaning {
             client helps. A storage timeout well below the lease ends the waiting, not the write.",
 };
 
+/// Returns whether the finding is about a later write, so that a sentence must name the writer of
+/// the late one.
+fn is_of_another_write(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Oversold | Kind::DuplicateNumber | Kind::NumberRegression | Kind::RepeatedJob
+    )
+}
+
 fn between(scene: &Scene<'_, '_>) -> String {
     let [holder, taker] = scene.both();
     if matches!(scene.kind, Kind::Overlap | Kind::TokenRegression) {
@@ -49,7 +58,7 @@ fn between(scene: &Scene<'_, '_>) -> String {
         None if scene.is_overwritten_late() => {
             "The overwritten write was still in transit to the storage when".to_owned()
         }
-        None if matches!(scene.kind, Kind::Oversold | Kind::DuplicateNumber) => {
+        None if is_of_another_write(scene.kind) => {
             format!("{holder}'s write was still in transit to the storage when")
         }
         None => "The write was still in transit to the storage when".to_owned(),

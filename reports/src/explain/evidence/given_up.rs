@@ -100,8 +100,8 @@ fn was_disturbed(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
     })
 }
 
-/// Returns whether each of the processes had given up a call, and the last lock may be due to such a
-/// call. The probe gives up no call.
+/// Returns whether each of the processes had given up a call, and the last lock may be due to such
+/// a call. The probe gives up no call.
 pub(super) fn all_gave_up(timeline: &Timeline<'_>, processes: &[Node], until: SimTime) -> bool {
     let did = |process: &Node| {
         let events = timeline.history.events.iter().take_while(|event| event.time_us <= until);

@@ -1,11 +1,11 @@
 use super::value_time::clock_read;
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline, has_count};
-use crate::record::history::{Action, Change, Keeping, What};
+use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Tolerance for the ends of leases. Redis counts leases in whole milliseconds.
-pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
+pub(crate) const GRANULARITY: Micros = Micros::from_millis(2);
 /// A lease counts as shortened by transit only if it is shorter by more than this. Smaller
 /// differences are ordinary latency.
 const TRANSIT_MIN: Micros = Micros::from_millis(20);
@@ -92,8 +92,7 @@ fn short_by_transit(
     set: Moment,
 ) -> Option<Micros> {
     let header = &timeline.history.header;
-    let is_row = matches!(header.kept_as, Some(Keeping::RowByClients | Keeping::RowByServer));
-    let left = timeline.lease_recorded(set).filter(|_| is_row)?;
+    let left = timeline.lease_recorded(set).filter(|_| header.has_rows())?;
     let missing = header.ttl_us - left;
     let transit = set.time.since(holder.invoked.time);
     let is_short = TRANSIT_MIN < missing && missing < left;

@@ -17,6 +17,7 @@ pub(crate) struct Overrun<'t, 'h> {
 }
 
 impl<'t, 'h> Overrun<'t, 'h> {
+    /// Returns `None` if no lease expired before the holder left and its late write arrived.
     pub(super) fn of_clash(timeline: &'t Timeline<'h>, clash: Clash) -> Option<Overrun<'t, 'h>> {
         if timeline.history.header.has_no_ttl() {
             return None;
@@ -28,7 +29,12 @@ impl<'t, 'h> Overrun<'t, 'h> {
         let left = timeline.section_of(clash.earlier).map(|section| section.ends(timeline.end));
         let until = landed.into_iter().chain(left).max()?;
         let lease = last_lease(timeline, holder, grant.node, changed_hands);
-        Some(Overrun { timeline, holder, grant, lease, until })
+        let overrun = Overrun { timeline, holder, grant, lease, until };
+        overrun.is_too_long().then_some(overrun)
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.until.since(self.lease.from) > self.lease.lasts
     }
 
     fn would_fit_without(&self, lost: Micros) -> bool {
@@ -43,7 +49,7 @@ impl<'t, 'h> Overrun<'t, 'h> {
                 && fault.from.time < lease_end
                 && fault.to.is_none_or(|end| lease_end < end.time)
         });
-        self.is_too_long() && paused > Micros::ZERO && (across || self.would_fit_without(paused))
+        paused > Micros::ZERO && (across || self.would_fit_without(paused))
     }
 
     pub(crate) fn clock_ran_wrong(&self) -> bool {
@@ -56,13 +62,14 @@ impl<'t, 'h> Overrun<'t, 'h> {
                     && fault.touches(self.lease.from, self.until)
             })
         };
-        self.is_too_long() && self.holder.valid_for.is_some() && hosts.any(drifts)
+        self.holder.valid_for.is_some() && hosts.any(drifts)
     }
 
     pub(crate) fn was_answered_late(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
-        let waited = heard.time.since(self.grant.moment.time);
-        self.is_too_long() && self.would_fit_without(waited) && waited.0 >= self.lease.lasts.0 / 10
+        // Waiting before a renewal does not shorten the renewed lease.
+        let waited = heard.time.since(self.grant.moment.time.max(self.lease.from));
+        self.would_fit_without(waited) && waited.0 >= self.lease.lasts.0 / 10
     }
 
     pub(crate) fn answer_was_cut_off(&self) -> bool {
@@ -78,16 +85,11 @@ impl<'t, 'h> Overrun<'t, 'h> {
     }
 
     pub(crate) fn waited_for_storage(&self) -> bool {
-        self.is_too_long() && self.would_fit_without(self.waited_at_storage())
-    }
-
-    pub(crate) fn is_too_long(&self) -> bool {
-        self.until.since(self.lease.from) > self.lease.lasts
+        self.would_fit_without(self.waited_at_storage())
     }
 
     pub(crate) fn missed_renewals(&self) -> bool {
-        self.is_too_long()
-            && (renews_by_itself(self.timeline) || self.lost_a_renewal() || self.failed_to_extend())
+        renews_by_itself(self.timeline) || self.lost_a_renewal() || self.failed_to_extend()
     }
 
     fn failed_to_extend(&self) -> bool {

@@ -1,6 +1,5 @@
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{Acquisition, KeySpan, Timeline, is_one_owner};
-use crate::record::history::Keeping;
 
 pub(super) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let [one, other] = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
@@ -46,15 +45,14 @@ fn has_own_value_of_another(
 
 pub(super) fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let [one, other] = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
-    let is_row = matches!(
-        timeline.history.header.kept_as,
-        Some(Keeping::RowByClients | Keeping::RowByServer)
-    );
-    is_row && one.process.machine() != other.process.machine() && one.owner == other.owner
+    timeline.history.header.has_rows()
+        && one.process.machine() != other.process.machine()
+        && one.owner == other.owner
 }
 
-/// Returns whether the later holder was alone from its entry until its write, and computed the write
-/// from a value that another process had overwritten before the later holder was granted the lock.
+/// Returns whether the later holder was alone from its entry until its write, and computed the
+/// write from a value that another process had overwritten before the later holder was granted the
+/// lock.
 pub(super) fn is_overwritten(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
     let builds_on = matches!(
         finding.kind,
@@ -87,8 +85,12 @@ pub(super) fn is_overwritten(timeline: &Timeline<'_>, finding: &Finding, clash: 
 }
 
 /// Returns whether the first process had done the job and left before the second one was granted
-/// the lock. If jobs are recorded by writes, the first process's record must have been missing.
-pub(super) fn is_repeated_later(timeline: &Timeline<'_>, clash: Clash) -> bool {
+/// the lock. If jobs are recorded by writes, the first process must have left no record.
+pub(super) fn left_no_record(timeline: &Timeline<'_>, clash: Clash) -> bool {
+    // Only a record that another write erased has a late write.
+    if clash.late_write.is_some() {
+        return false;
+    }
     let left = timeline.section_of(clash.earlier).and_then(|section| section.to);
     let taken = &timeline.acquisitions[clash.later];
     let granted = taken.grant.as_ref().map_or(taken.invoked, |grant| grant.moment);

@@ -1,4 +1,5 @@
 use super::{after_event, before_event, wait_end_text};
+use crate::explain::evidence::GRANULARITY;
 use crate::judge::timeline::{creator, is_lower_count, is_one_owner};
 use crate::record::history::{Action, Change, Event, History, Turn, What};
 use fencepost_faults::{FaultKind, Micros, Node};
@@ -124,11 +125,8 @@ fn shortened(history: &History, event: &Event) -> Option<Micros> {
     (event.time_us + *lease < ended??).then_some(*lease)
 }
 
-/// Tolerance for a lease that the server measures in whole milliseconds.
-const LEASE_TOLERANCE: Micros = Micros::from_millis(2);
-
-/// Returns whether a grantor freed a lock before its lease was over, as when a member leaves. Returns
-/// `false` if a clock fault on the grantor may have ended the lease.
+/// Returns whether a grantor freed a lock before its lease was over, as when a member leaves.
+/// Returns `false` if a clock fault on the grantor may have ended the lease.
 pub(crate) fn ended_with_membership(history: &History, event: &Event) -> bool {
     let What::Server { key, change: Change::Expired, .. } = &event.what else { return false };
     let is_bent = |earlier: &Event| match &earlier.what {
@@ -147,7 +145,7 @@ pub(crate) fn ended_with_membership(history: &History, event: &Event) -> bool {
         } if same == key && earlier.node == event.node => Some(earlier.time_us + (*lease_us)?),
         _ => None,
     });
-    history.header.has_members() && lease.is_some_and(|ends| event.time_us + LEASE_TOLERANCE < ends)
+    history.header.has_members() && lease.is_some_and(|ends| event.time_us + GRANULARITY < ends)
 }
 
 fn copied(history: &History, event: &Event, lock: &str) -> String {

@@ -66,26 +66,19 @@ fn finding(
     let erasure = both.and_then(|(one, other)| {
         lost_update::erasure(timeline, (one, first.moment), (other, second.moment))
     });
-    let mut processes = vec![first.process, second.process];
-    let what = match &erasure {
-        Some(erasure) if erasure.write != second => {
-            let back = erasure.write;
-            processes.extend((!processes.contains(&back.process)).then_some(back.process));
-            format!(
-                "{what} In between, {} had overwritten {} with {}.",
-                back.process, back.before, back.after
-            )
-        }
-        _ => what,
+    let back = erasure.as_ref().and_then(|erasure| erasure.set_back_by_another(second.acquisition));
+    let what = match back {
+        Some(back) => format!(
+            "{what} In between, {} had overwritten {} with {}.",
+            back.process, back.before, back.after
+        ),
+        None => what,
     };
-    processes.dedup();
-    let clash = erasure.as_ref().map(|erasure| erasure.clash);
-    let clash = clash.or_else(|| lost_update::clash(timeline, first, second));
-    let mut witness = super::grants_of(timeline, clash);
-    witness.extend([first.moment.index, second.moment.index]);
-    witness.extend(erasure.iter().flat_map(lost_update::Erasure::witness));
-    witness.sort_unstable();
-    witness.dedup();
+    let otherwise = lost_update::clash(timeline, first, second);
+    let shown = [first.moment, second.moment];
+    let (clash, witness) =
+        lost_update::clash_and_witness(timeline, erasure.as_ref(), otherwise, shown);
+    let processes = lost_update::processes([first.process, second.process], back);
     Finding {
         kind,
         at: second.moment.time,
@@ -126,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_write_that_took_a_number_back_is_told() {
+    fn names_the_write_that_set_a_number_back() {
         let story = Story::of_workload("sequence").takes(1, 2, "b").reads(2, 2, 0).expires(11, "b");
         let story = story.takes(12, 1, "a").writes(13, 1, 0, 2).releases(14, 1);
         let story = story.removed(14, "a", 1).writes(15, 2, 0, 1).releases(16, 2);

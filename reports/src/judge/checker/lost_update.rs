@@ -3,7 +3,7 @@ use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Moment, StorageRequest, Timeline};
 use crate::record::history::{Access, What};
-use fencepost_faults::Micros;
+use fencepost_faults::{Micros, Node};
 
 pub(super) const CHECKER: Checker = Checker {
     name: "lost-update",
@@ -136,15 +136,48 @@ pub(super) fn clash(
 
 /// A write that overwrote a value which its process had not read.
 pub(super) struct Erasure<'t> {
-    pub(super) write: &'t StorageRequest,
+    write: &'t StorageRequest,
     overwritten: &'t StorageRequest,
-    pub(super) clash: Clash,
+    clash: Clash,
 }
 
 impl Erasure<'_> {
-    pub(super) fn witness(&self) -> [usize; 2] {
+    /// Returns the write, unless it belongs to the acquisition `later`.
+    pub(super) fn set_back_by_another(&self, later: Option<usize>) -> Option<&StorageRequest> {
+        (self.write.acquisition != later).then_some(self.write)
+    }
+
+    fn witness(&self) -> [usize; 2] {
         [self.overwritten.moment.index, self.write.moment.index]
     }
+}
+
+/// Returns the processes of a finding, each once.
+pub(super) fn processes(both: [Node; 2], back: Option<&StorageRequest>) -> Vec<Node> {
+    let mut processes: Vec<Node> = Vec::new();
+    for process in both.into_iter().chain(back.map(|back| back.process)) {
+        if !processes.contains(&process) {
+            processes.push(process);
+        }
+    }
+    processes
+}
+
+/// Returns the clash of the erasure or, if there is none, `otherwise`, and the witness of this
+/// clash with the events `shown`.
+pub(super) fn clash_and_witness(
+    timeline: &Timeline<'_>,
+    erasure: Option<&Erasure<'_>>,
+    otherwise: Option<Clash>,
+    shown: [Moment; 2],
+) -> (Option<Clash>, Vec<usize>) {
+    let clash = erasure.map(|erasure| erasure.clash).or(otherwise);
+    let mut witness = super::grants_of(timeline, clash);
+    witness.extend(shown.map(|moment| moment.index));
+    witness.extend(erasure.into_iter().flat_map(Erasure::witness));
+    witness.sort_unstable();
+    witness.dedup();
+    (clash, witness)
 }
 
 /// Returns the write that explains why a later holder repeats a value, if the first holder had
@@ -179,7 +212,6 @@ pub(super) fn erasure<'t>(
 mod tests {
     use super::*;
     use crate::record::story::Story;
-    use fencepost_faults::Node;
 
     fn lost_updates(story: Story) -> Vec<Finding> {
         check(&Timeline::new(&story.build()))

@@ -1,7 +1,7 @@
 //! Checks that each job is done only once. A job is done when its process starts to release the
 //! lock or, if all jobs share a lock, when the process sends its write.
 
-use super::{Checker, grants_of, lost_update};
+use super::{Checker, lost_update};
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Moment, Outcome, SectionEnd, Timeline};
@@ -98,30 +98,30 @@ fn erasure<'t>(timeline: &'t Timeline<'_>, first: &Done, second: &Done) -> Optio
 
 fn finding(timeline: &Timeline<'_>, first: &Done, second: &Done) -> Finding {
     let (earlier, later) = timeline.in_grant_order(first.acquisition, second.acquisition);
-    let processes = [earlier, later].map(|index| timeline.acquisitions[index].process).to_vec();
+    let both = [earlier, later].map(|index| timeline.acquisitions[index].process);
     let job = match first.job {
         Some(number) => format!("job {number}"),
         None => format!("the job of {}", timeline.history.header.resource),
     };
-    let what = match processes[0] == processes[1] {
-        true => format!("{} did {job} twice.", processes[0]),
-        false => format!("{} and {} both did {job}.", processes[0], processes[1]),
+    let what = match both {
+        [one, other] if one == other => format!("{one} did {job} twice."),
+        [one, other] => format!("{one} and {other} both did {job}."),
     };
     let erasure = erasure(timeline, first, second);
-    let what = match erasure.as_ref().map(|erasure| erasure.write) {
-        Some(back) if back.acquisition != Some(second.acquisition) => format!(
+    let back =
+        erasure.as_ref().and_then(|erasure| erasure.set_back_by_another(Some(second.acquisition)));
+    let what = match back {
+        Some(back) => format!(
             "{what} In between, {} had overwritten the record of job {} with that of job {}.",
             back.process, back.before, back.after
         ),
-        _ => what,
+        None => what,
     };
-    let clash = erasure.as_ref().map(|erasure| erasure.clash);
-    let clash = clash.or(Some(Clash { earlier, later, late_write: None }));
-    let mut witness = grants_of(timeline, clash);
-    witness.extend([first.at.index, second.at.index]);
-    witness.extend(erasure.iter().flat_map(Erasure::witness));
-    witness.sort_unstable();
-    witness.dedup();
+    let otherwise = Some(Clash { earlier, later, late_write: None });
+    let shown = [first.at, second.at];
+    let (clash, witness) =
+        lost_update::clash_and_witness(timeline, erasure.as_ref(), otherwise, shown);
+    let processes = lost_update::processes(both, back);
     let (at, duration) = (second.at.time, Micros::ZERO);
     Finding { kind: Kind::RepeatedJob, at, duration, processes, what, witness, clash }
 }

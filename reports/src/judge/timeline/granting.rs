@@ -33,6 +33,7 @@ struct Claim {
     ended: Option<(Moment, Ending)>,
 }
 
+/// [`first_copy`] prefers earlier variants.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum ClaimKind {
     Create,
@@ -299,8 +300,8 @@ fn grant_of(
         .or_else(|| first_copy(copies.iter().filter(is_kept), acquisition.invoked))
 }
 
-/// Returns the first copy of the value that the acquire set. If there is none, returns the first
-/// copy of the value that it found.
+/// Returns the first copy of the value that the acquire set or, if there is none, of the value that
+/// it found. Prefers committed copies to values of a restarted replica.
 fn first_copy<'c>(copies: impl Iterator<Item = &'c Claim>, invoked: Moment) -> Option<Grant> {
     let place = |copy: &&Claim| (copy.moment < invoked, copy.did, copy.moment);
     let first = copies.min_by_key(place)?;

@@ -7,7 +7,7 @@ const VALUE_MAX: usize = 60;
 const DERIVED: [&str; 2] = ["config.options", "config.scenario.keeps"];
 
 /// A value in which the configs of two sweeps differ.
-struct Difference<'v> {
+struct DifferingValue<'v> {
     path: String,
     a: &'v Value,
     b: &'v Value,
@@ -18,15 +18,15 @@ struct Difference<'v> {
 pub fn differing(a: &Value, b: &Value) -> Option<String> {
     let mut all = Vec::new();
     differences("config".to_owned(), a, b, &mut all);
-    let is_derived = |one: &Difference<'_>| DERIVED.contains(&one.path.as_str());
+    let is_derived = |one: &DifferingValue<'_>| DERIVED.contains(&one.path.as_str());
     if !all.iter().all(is_derived) {
         all.retain(|one| !is_derived(one));
     }
-    let words: Vec<String> = all.iter().map(Difference::in_words).collect();
+    let words: Vec<String> = all.iter().map(DifferingValue::in_words).collect();
     (!words.is_empty()).then(|| words.join("; "))
 }
 
-fn differences<'v>(path: String, a: &'v Value, b: &'v Value, all: &mut Vec<Difference<'v>>) {
+fn differences<'v>(path: String, a: &'v Value, b: &'v Value, all: &mut Vec<DifferingValue<'v>>) {
     static NULL: Value = Value::Null;
     match (a, b) {
         (Value::Object(left), Value::Object(right)) => {
@@ -42,17 +42,17 @@ fn differences<'v>(path: String, a: &'v Value, b: &'v Value, all: &mut Vec<Diffe
             }
         }
         _ if a == b => {}
-        _ => all.push(Difference { path, a, b }),
+        _ => all.push(DifferingValue { path, a, b }),
     }
 }
 
-impl Difference<'_> {
+impl DifferingValue<'_> {
     fn in_words(&self) -> String {
         let path = self.path.strip_prefix("config.").unwrap_or(&self.path);
         let path = path.strip_prefix("scenario.").unwrap_or(path);
         match path {
             "explains" => "--no-shrink".to_owned(),
-            // A report omits this strategy.
+            // A report omits the strategy `uniform`.
             "strategy" => {
                 let [a, b] = [self.a, self.b].map(|value| value.as_str().unwrap_or("uniform"));
                 format!("strategy: {a}, not {b}")

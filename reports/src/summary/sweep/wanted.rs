@@ -24,12 +24,12 @@ pub enum Wanted {
 
 struct Found {
     kinds: BTreeMap<Kind, (u64, Option<Seed>)>,
-    anomalies: Vec<Anomaly>,
+    anomalies: Vec<FoundAnomaly>,
     runs: u64,
     exercised: u64,
 }
 
-struct Anomaly {
+struct FoundAnomaly {
     id: String,
     kind: Kind,
     runs: u64,
@@ -42,7 +42,7 @@ impl Wanted {
         let found = kinds
             .map(|(kind, runs)| (*kind, (*runs, cell.first_seed.get(kind).copied())))
             .collect();
-        let anomalies = cell.fingerprints.iter().map(|one| Anomaly {
+        let anomalies = cell.fingerprints.iter().map(|one| FoundAnomaly {
             id: one.id.clone(),
             kind: one.kind,
             runs: one.runs,
@@ -62,7 +62,7 @@ impl Wanted {
         let exercised = u64::from(!matches!(run.verdict, Verdict::Unknown { .. }));
         let anomalies = run.violations.iter();
         let anomalies = anomalies
-            .map(|one| Anomaly { id: one.id.clone(), kind: one.kind, runs: 1, example: seed })
+            .map(|one| FoundAnomaly { id: one.id.clone(), kind: one.kind, runs: 1, example: seed })
             .collect();
         self.compare_found(&Found { kinds, anomalies, runs: 1, exercised })
     }
@@ -97,7 +97,7 @@ impl Wanted {
                 deviations.push(format!("{kind} in {count} of {}{first}", runs(found.runs)));
             } else {
                 deviations.extend(new.iter().map(
-                    |Anomaly { id, runs: count, example, .. }| {
+                    |FoundAnomaly { id, runs: count, example, .. }| {
                         let runs = runs(found.runs);
                         format!("{kind} [{id}] in {count} of {runs}, for example in seed {example}")
                     },
@@ -107,7 +107,7 @@ impl Wanted {
         Expectation { expected: self.to_string(), deviations, unexpected }
     }
 
-    fn new_anomalies<'f>(&self, kind: Kind, found: &'f Found) -> Vec<&'f Anomaly> {
+    fn new_anomalies<'f>(&self, kind: Kind, found: &'f Found) -> Vec<&'f FoundAnomaly> {
         let of_kind = found.anomalies.iter().filter(|one| one.kind == kind);
         of_kind.filter(|one| !self.accepts().contains(&one.id)).collect()
     }

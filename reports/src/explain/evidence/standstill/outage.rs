@@ -28,7 +28,8 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
     {
         return Some(Standstill::OnDeadConnections);
     }
-    let slept = || finding.processes.iter().all(|process| slept_on(timeline, *process, span));
+    let slept =
+        || finding.processes.iter().all(|process| slept_if_waiting(timeline, *process, span));
     if lost_wakeup::missed_release(timeline, finding) && slept()
         || first_missed_release(timeline, span)
     {
@@ -108,15 +109,15 @@ fn first_missed_release(timeline: &Timeline<'_>, period: Period) -> bool {
     timeline.history.events.iter().any(|event| {
         let What::Silent { since_us, .. } = event.what else { return false };
         let was_next = event.time_us <= until && was_granted_at(timeline, event.node, until);
-        let slept_on = until < event.time_us && first == Some(event.node);
+        let slept_beyond = until < event.time_us && first == Some(event.node);
         let is_throughout = period.is_mostly(event.time_us.min(until).since(from));
-        since_us <= from && is_throughout && (was_next || slept_on)
+        since_us <= from && is_throughout && (was_next || slept_beyond)
     })
 }
 
 /// Returns whether the process sent nothing for most of the period. Returns `true` for a process
 /// that did not want the lock when the period began.
-fn slept_on(timeline: &Timeline<'_>, process: Node, period: Period) -> bool {
+fn slept_if_waiting(timeline: &Timeline<'_>, process: Node, period: Period) -> bool {
     let Period { from, until } = period;
     let wanted = timeline.acquisitions.iter().any(|one| {
         one.process == process

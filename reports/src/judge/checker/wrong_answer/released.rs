@@ -1,6 +1,6 @@
 //! Checks the answers of releases.
 
-use super::shortened::is_cut_short;
+use super::shortened::shortens_lease;
 use super::{
     answer, contradicts, finding, is_quorum, is_settled, may_be_another_server, never_expires,
     remains, servers,
@@ -174,7 +174,7 @@ fn remaining_values<'t, 'h>(
         span.by == Some(process)
             && is_earlier(span)
             && is_told(span)
-            && !is_cut_short(timeline, span, (process, invoked, told))
+            && !shortens_lease(timeline, span, (process, invoked, told))
     };
     let standing = timeline.keys.iter().filter(own).filter(here);
     standing.filter(|span| remains(timeline, span, told)).collect()

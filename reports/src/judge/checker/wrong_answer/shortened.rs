@@ -5,13 +5,13 @@ use fencepost_faults::{Node, SimTime};
 
 /// Returns `true` if the release shortened the lease of the value, so that the lock remains on
 /// purpose, for a minimum time.
-pub(super) fn is_cut_short(
+pub(super) fn shortens_lease(
     timeline: &Timeline<'_>,
     span: &KeySpan<'_>,
     (process, invoked, told): (Node, Moment, Moment),
 ) -> bool {
     let ends = |set: &Moment| {
-        timeline.lease_asked(*set).map_or(SimTime(u64::MAX), |lease| set.time + lease)
+        timeline.lease_recorded(*set).map_or(SimTime(u64::MAX), |lease| set.time + lease)
     };
     let (before, during): (Vec<Moment>, Vec<Moment>) =
         span.set.iter().filter(|set| **set < told).partition(|set| **set < invoked);

@@ -193,8 +193,10 @@ fn write_foot(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         let held = cell.expectation.as_ref().filter(|held| !held.unexpected.is_empty());
         held.and_then(|_| Some((cell, cell.seed_to_show()?)))
     });
-    let mut cells = sweep.cells.iter();
-    let first = || cells.find_map(|cell| Some((cell, *cell.first_seed.values().min()?)));
+    let first = || {
+        let mut cells = sweep.cells.iter();
+        cells.find_map(|cell| Some((cell, *cell.first_seed.values().min()?)))
+    };
     match unexpected.or_else(first) {
         None => Ok(()),
         Some((cell, seed)) => {
