@@ -3,8 +3,8 @@
 //! A `concurrency.Mutex` lock is a prefix with the keys `<lock>/<lease in hex>`. The contender with
 //! the oldest key holds the lock. An etcd3gw lock is the key `/locks/<lock>`. If the server reports
 //! all keys, every other key is also a lock. A single key's owner is its value or, if that is
-//! empty, its lease. A holder's token is the revision that created its key. A put over an existing
-//! key is a grant, and removes nothing.
+//! empty, its lease. A holder's token is the revision that created its key. A put that changes the
+//! owner of an existing key is a grant, and removes nothing.
 
 use crate::mvcc::{Span, Store};
 use bytes::Bytes;

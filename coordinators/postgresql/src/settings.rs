@@ -37,7 +37,8 @@ const TEXTS: &[(&str, &str, &[&str])] = &[
 ];
 
 const LEVELS: &[&str] = &[
-    "debug5", "debug4", "debug3", "debug2", "debug1", "log", "info", "notice", "warning", "error",
+    "debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "info", "notice", "warning",
+    "error",
 ];
 
 /// Settings of PostgreSQL that the model lacks.
@@ -189,6 +190,7 @@ impl Settings {
             }
             let kept = match *known {
                 "TimeZone" | "extra_float_digits" | "search_path" => value.to_owned(),
+                "client_min_messages" if value.eq_ignore_ascii_case("debug") => "debug2".to_owned(),
                 "client_min_messages" => value.to_ascii_lowercase(),
                 "synchronous_commit" if !["true", "1"].contains(&value) => {
                     value.to_ascii_lowercase()

@@ -1,7 +1,7 @@
 use crate::config::RedisVersion;
 use crate::protocol::args::Args;
 use crate::protocol::error::CommandError;
-use crate::state::server::{Command, Server};
+use crate::state::server::{Call, Command, Server};
 
 impl Server {
     pub(crate) fn find_command(&mut self, args: Args<'_>) -> Option<&'static Command> {
@@ -81,6 +81,12 @@ impl Server {
     }
 }
 
+impl Call<'_> {
+    pub(crate) fn unknown_form(&self) -> CommandError {
+        unknown_form(self.args, self.server.config.version)
+    }
+}
+
 fn c_string(text: &[u8], length: usize) -> &[u8] {
     let text = &text[..text.len().min(length)];
     text.split(|byte| *byte == 0).next().unwrap_or_default()
@@ -97,7 +103,7 @@ fn unknown_subcommand(args: Args<'_>, version: RedisVersion) -> CommandError {
     )
 }
 
-pub(crate) fn unknown_form(args: Args<'_>, version: RedisVersion) -> CommandError {
+fn unknown_form(args: Args<'_>, version: RedisVersion) -> CommandError {
     let first: &[u8] = if version < RedisVersion::V7_0 { b"U" } else { b"u" };
     let text = b"nknown subcommand or wrong number of arguments for '";
     let (name, container) = (args.get(1), args.get(0).to_ascii_uppercase());

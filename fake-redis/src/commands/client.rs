@@ -1,7 +1,6 @@
 //! The CLIENT command and its subcommands (networking.c).
 
 use super::connection::{BAD_NAME, is_valid_name};
-use crate::calls::lookup::unknown_form;
 use crate::config::RedisVersion;
 use crate::data::number::parse_integer;
 use crate::protocol::error::{
@@ -298,7 +297,7 @@ fn pause(call: &mut Call<'_>) -> CommandResult {
         4 if call.args.is(3, "write") => PauseScope::Writes,
         4 if call.args.is(3, "all") => PauseScope::All,
         4 => return Err(CommandError::fixed("ERR CLIENT PAUSE mode must be WRITE or ALL")),
-        _ => return Err(unknown_form(call.args, call.server.config.version)),
+        _ => return Err(call.unknown_form()),
     };
     let millis = parse_integer(call.arg(2)).ok_or(crate::protocol::error::BAD_TIMEOUT)?;
     if millis < 0 {
@@ -325,7 +324,7 @@ fn unpause(call: &mut Call<'_>) -> CommandResult {
 
 fn unblock(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() > 4 {
-        return Err(unknown_form(call.args, call.server.config.version));
+        return Err(call.unknown_form());
     }
     let how = match call.args.len() {
         4 if call.args.is(3, "error") => Unblocking::Error,

@@ -1,6 +1,5 @@
 //! The DEBUG command. Its extension `EVICT-VOLATILE` evicts all keys with a time to live.
 
-use crate::calls::lookup::unknown_form;
 use crate::data::number::parse_double;
 use crate::protocol::error::{CommandError, CommandResult, NOT_A_FLOAT};
 use crate::state::command_info::{Flags, Keys};
@@ -26,7 +25,7 @@ fn debug(call: &mut Call<'_>) -> CommandResult {
             let evicted = call.server.evict_all_volatile();
             call.reply.count(evicted);
         }
-        _ => return Err(unknown_form(call.args, call.server.config.version)),
+        _ => return Err(call.unknown_form()),
     }
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! Publish/subscribe commands (pubsub.c).
 
-use crate::calls::lookup::unknown_form;
 use crate::config::RedisVersion;
 use crate::data::glob;
 use crate::protocol::error::CommandResult;
@@ -133,7 +132,7 @@ fn publish_to_replicas(call: &mut Call<'_>) {
 
 fn channels(call: &mut Call<'_>, kind: Kind) -> CommandResult {
     if call.args.len() > 3 {
-        return Err(unknown_form(call.args, call.server.config.version));
+        return Err(call.unknown_form());
     }
     let pattern = if call.args.len() == 3 { call.arg(2) } else { b"*" };
     let names = call.server.pubsub.of(kind).keys();

@@ -121,7 +121,8 @@ impl Call<'_> {
         }
         if self.server.is_stale() && !declared.allow_stale {
             return Err(CommandError::fixed(
-                "MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to 'no' and                  'allow-stale' flag is not set on the script.",
+                "MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to 'no' and \
+                 'allow-stale' flag is not set on the script.",
             ));
         }
         if !declared.read_only {

@@ -71,6 +71,19 @@ fn a_stale_replica_may_be_told_not_to_answer() {
 }
 
 #[test]
+fn a_script_fails_if_its_transaction_forbids_stale_answers() {
+    let replica_of = Some((String::from("p"), 1));
+    let mut bench = Bench::with(NodeConfig { replica_of, ..NodeConfig::default() });
+    check_on(&mut bench, &[("MULTI", "+OK")]);
+    check_on(&mut bench, &[("CONFIG SET replica-serve-stale-data no", "+QUEUED")]);
+    let script: &[&[u8]] = &[b"EVAL", b"#!lua flags=no-writes\nreturn 1", b"0"];
+    assert_eq!(readable(&bench.words(0, script)), "+QUEUED");
+    let refused = "*2|+OK|-MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to \
+                   'no' and 'allow-stale' flag is not set on the script.";
+    check_on(&mut bench, &[("EXEC", refused)]);
+}
+
+#[test]
 fn a_transaction_fails_if_its_replica_becomes_stale() {
     let replica_of = Some((String::from("p"), 1));
     let mut bench = Bench::with(NodeConfig { replica_of, ..NodeConfig::default() });

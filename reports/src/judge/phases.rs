@@ -28,10 +28,17 @@ enum Phase {
     GuardedWrite,
 }
 
+/// A thread's phase and number of open critical sections. A reentrant lock has several sections.
+#[derive(Clone, Copy)]
+struct Thread {
+    phase: Phase,
+    sections: u32,
+}
+
 /// Returns each fault's kind, and the most critical phase of the threads of the processes that the
 /// fault names. If none of these has acted yet, all threads count.
 pub fn phases(history: &History) -> Vec<(String, String)> {
-    let mut at: BTreeMap<Node, Phase> = BTreeMap::new();
+    let mut at: BTreeMap<Node, Thread> = BTreeMap::new();
     let mut met = Vec::new();
     for event in &history.events {
         match &event.what {
@@ -39,10 +46,10 @@ pub fn phases(history: &History) -> Vec<(String, String)> {
                 let named = at
                     .iter()
                     .filter(|(node, _)| nodes.contains(&node.machine()))
-                    .map(|(_, phase)| phase)
+                    .map(|(_, thread)| thread.phase)
                     .max();
-                let phase =
-                    named.or_else(|| at.values().max()).copied().unwrap_or(Phase::BeforeAcquire);
+                let any = || at.values().map(|thread| thread.phase).max();
+                let phase = named.or_else(any).unwrap_or(Phase::BeforeAcquire);
                 met.push((kind.name().to_owned(), <&str>::from(phase).to_owned()));
             }
             _ => follow(&mut at, event),
@@ -51,27 +58,32 @@ pub fn phases(history: &History) -> Vec<(String, String)> {
     met
 }
 
-fn follow(at: &mut BTreeMap<Node, Phase>, event: &Event) {
-    let was = at.get(&event.node).copied();
-    let now = match &event.what {
-        What::Invoke { action: Action::Acquire, .. } => Phase::Acquiring,
-        What::Invoke { action: Action::Release, .. } => Phase::Releasing,
-        What::Invoke { action: Action::Write { .. }, .. } => Phase::GuardedWrite,
-        What::Ok { .. } if was == Some(Phase::Acquiring) => Phase::Holding,
-        What::Ok { .. } | What::Fail { .. } | What::Info { .. } => match was {
-            Some(Phase::GuardedWrite | Phase::Holding) => Phase::Holding,
-            _ => Phase::Idle,
-        },
+fn follow(at: &mut BTreeMap<Node, Thread>, event: &Event) {
+    let known = at.get(&event.node).copied();
+    let Thread { phase: was, sections } =
+        known.unwrap_or(Thread { phase: Phase::Idle, sections: 0 });
+    let (phase, sections) = match &event.what {
+        What::Invoke { action: Action::Acquire, .. } => (Phase::Acquiring, sections),
+        What::Invoke { action: Action::Release, .. } => {
+            (Phase::Releasing, sections.saturating_sub(1))
+        }
+        What::Invoke { action: Action::Write { .. }, .. } => (Phase::GuardedWrite, sections),
+        What::Ok { .. } if was == Phase::Acquiring => (Phase::Holding, sections + 1),
+        What::Ok { .. } | What::Fail { .. } | What::Info { .. } => {
+            let is_inside = matches!(was, Phase::GuardedWrite | Phase::Holding) || sections > 0;
+            (if is_inside { Phase::Holding } else { Phase::Idle }, sections)
+        }
         What::Crashed => {
             at.iter_mut()
                 .filter(|(node, _)| node.machine() == event.node)
-                .for_each(|(_, phase)| *phase = Phase::Idle);
+                .for_each(|(_, thread)| *thread = Thread { phase: Phase::Idle, sections: 0 });
             return;
         }
-        What::Lost if was.is_some() => Phase::Idle,
+        What::Lost if was == Phase::Acquiring => (Phase::Acquiring, 0),
+        What::Lost if known.is_some() => (Phase::Idle, 0),
         _ => return,
     };
-    at.insert(event.node, now);
+    at.insert(event.node, Thread { phase, sections });
 }
 
 #[cfg(test)]
@@ -114,6 +126,21 @@ mod tests {
             .build();
         let met: Vec<String> = phases(&history).into_iter().map(|(_, phase)| phase).collect();
         assert_eq!(met, ["holding", "idle"]);
+    }
+
+    #[test]
+    fn a_thread_stays_in_its_outer_section_after_an_inner_call() {
+        let nested = || Story::new().takes(1, 1, "a").takes(2, 1, "a");
+        let met = |story: Story| {
+            let history = story.fault_began(9, 1, "pause", &[Node::Client(1)]).build();
+            phases(&history).remove(0).1
+        };
+        assert_eq!(met(nested().leaves(3, 1).left(4, 1)), "holding");
+        assert_eq!(met(nested().acquires(3, 1).fails(4, 1)), "holding");
+        assert_eq!(met(nested().leaves(3, 1).left(4, 1).leaves(5, 1).left(6, 1)), "idle");
+        assert_eq!(met(nested().loses(3, 1)), "idle", "a loss ends all sections");
+        assert_eq!(met(nested().acquires(3, 1).loses(4, 1).hears(5, 1, "b")), "holding");
+        assert_eq!(met(nested().crashes(3, 1).starts(4, 1).acquires(5, 1).fails(6, 1)), "idle");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::files::write_file;
 use crate::studies::sweep::{Checkpoint, SweepSpec};
 use fencepost_reports::Sweep;
 use fencepost_reports::record::checksum::Protection;
-use fencepost_reports::summary::sweep::{SeedRange, Shard};
+use fencepost_reports::summary::sweep::Shard;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -37,26 +37,16 @@ pub(crate) fn place(arguments: &SweepArguments, shard: Shard) -> Result<Option<P
     }
 }
 
-pub(crate) fn resume(path: &Path, spec: &SweepSpec) -> Result<Option<Sweep>, Failure> {
-    if !path.exists() {
-        return Ok(None);
-    }
+/// Returns the checkpoint of the sweep to resume; `None` if the sweep starts from the beginning.
+pub(crate) fn to_resume(path: Option<&Path>) -> Result<Option<Checkpoint>, Failure> {
+    let Some(path) = path.filter(|path| path.exists()) else { return Ok(None) };
     let text = read_file(path, "a checkpoint")?;
-    let (sum, protection) =
-        Checkpoint::read(&text, spec).map_err(|error| Failure::content(path, error))?;
+    let (checkpoint, protection) =
+        Checkpoint::parse(&text).map_err(|error| Failure::content(path, error))?;
     if protection == Protection::Absent {
         unprotected(path, "has no checksum");
     }
-    Ok(Some(sum))
-}
-
-/// Returns the seeds of the sweep whose checkpoint is in the file, unless that sweep has ended.
-pub(crate) fn asked_by_unfinished(path: &Path) -> Result<Option<SeedRange>, Failure> {
-    if !path.exists() {
-        return Ok(None);
-    }
-    let text = read_file(path, "a checkpoint")?;
-    Checkpoint::asked_if_unfinished(&text).map_err(|error| Failure::content(path, error))
+    Ok(Some(checkpoint))
 }
 
 impl CheckpointFile {

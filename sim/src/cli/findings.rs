@@ -78,7 +78,7 @@ fn retest(arguments: &RetestArguments) -> Result<Outcome, Failure> {
     let options = common_options(&flags);
     let mut retested = BTreeMap::new();
     for finding in known.by_urgency() {
-        note_others(finding, options);
+        note_runs_not_repeated(finding, options);
         if finding.runs_with(options).next().is_none() {
             continue;
         }
@@ -102,15 +102,15 @@ fn retest(arguments: &RetestArguments) -> Result<Outcome, Failure> {
     Ok(if open { Outcome::Violated } else { Outcome::AsExpected })
 }
 
-/// Names the settings of the finding that this retest does not repeat.
-fn note_others(finding: &Finding, options: &str) {
+/// Names the settings of the finding's runs that this retest does not repeat.
+fn note_runs_not_repeated(finding: &Finding, options: &str) {
     let runs = finding.shown_by.iter().map(|shown| shown.options.as_str());
     let others: BTreeSet<&str> = runs.filter(|other| *other != options).collect();
     for other in others {
         let other = if other.is_empty() { "the built-in settings" } else { other };
         let id = &finding.id;
         log(format_args!(
-            "not retested: {id} was found with {other}: to retest it, use the same settings"
+            "runs of {id} with {other} were not repeated: to repeat them, use the same settings"
         ));
     }
 }

@@ -28,8 +28,8 @@ pub(crate) fn new_lock(arguments: &NewArguments) -> Result<Outcome, Failure> {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
     if name.is_empty() || name.starts_with('-') || !name.bytes().all(is_letter) {
         return Err(Failure::wrong(format!(
-            "'{name}': expected a name of letters, digits, '_' and, except at the start, '-', like \
-             my-lock"
+            "'{name}': expected a name of letters, digits, '-' and '_' that does not begin with \
+             '-', like my-lock"
         )));
     }
     let known = LOCKS.iter().find(|(known, _)| known == on);

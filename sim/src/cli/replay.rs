@@ -38,7 +38,8 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     let scenario = Rc::new(scenario);
     let mut runs = Vec::with_capacity(recorded.runs.len());
     for (run, is_compared) in recorded.runs.iter().zip(compared) {
-        let again = Replay { path, recorded: &recorded, run, scenario: &scenario, is_compared };
+        let (recorded, scenario) = (&recorded, &scenario);
+        let again = Replay { arguments, recorded, run, scenario, is_compared };
         match arguments.minimal {
             false => runs.push(again.replay(format)?),
             true => runs.extend(again.replay_minimal(format)?),
@@ -61,7 +62,11 @@ fn require_minimal(path: &Path, recorded: &Report) -> Result<(), Failure> {
     let file = path.display();
     let why = match recorded.runs.iter().all(|run| run.violations.is_empty()) {
         true => "has no violations, so it has no minimal plans".to_owned(),
-        false => format!("has no minimal plans: run `fencepost shrink {file}` first"),
+        false => format!(
+            "has no minimal plans: replay the report that `fencepost shrink {} --format json` \
+             prints",
+            shell_word(&file.to_string())
+        ),
     };
     Err(Failure::wrong(format!("{file} {why}")))
 }
@@ -113,7 +118,7 @@ pub(super) fn unchanged(run: &RunReport, scenario: &Scenario) -> Result<(), Chan
 }
 
 struct Replay<'r> {
-    path: &'r Path,
+    arguments: &'r ReplayArguments,
     recorded: &'r Report,
     run: &'r RunReport,
     scenario: &'r Rc<Scenario>,
@@ -121,8 +126,12 @@ struct Replay<'r> {
 }
 
 impl Replay<'_> {
+    fn path(&self) -> &Path {
+        &self.arguments.source.file
+    }
+
     fn spec(&self) -> Result<RunSpec, Failure> {
-        spec_of(self.path, self.recorded, self.run, self.scenario)
+        spec_of(self.path(), self.recorded, self.run, self.scenario)
     }
 
     fn replay(&self, format: &Format) -> Result<RunReport, Failure> {
@@ -145,16 +154,17 @@ impl Replay<'_> {
             let scenario = Rc::new(Scenario { processes, cycles, ..(*whole.scenario).clone() });
             scenario
                 .validate()
-                .map_err(|error| Failure::content(self.path, format!("minimal_run: {error}")))?;
+                .map_err(|error| Failure::content(self.path(), format!("minimal_run: {error}")))?;
             let spec = RunSpec { plan: plan.clone(), scenario, ..whole };
-            let file = shell_word(&self.path.display().to_string());
-            let shown_by = format!("fencepost replay {file} --minimal");
+            let file = shell_word(&self.path().display().to_string());
+            let allowed = if self.arguments.allow_changed { " --allow-changed" } else { "" };
+            let shown_by = format!("fencepost replay {file} --minimal{allowed}");
             let digest = minimal.history_digest.as_str();
             let mut report = self.replay_spec(&spec, (digest, shown_by), format)?;
             report.workload = Some(MinimalWorkload { processes, cycles });
             let id = &violation.violation.id;
             if self.is_compared && report.violations.iter().all(|it| it.violation.id != *id) {
-                let (path, client) = (self.path.display(), &self.run.client);
+                let (path, client) = (self.path().display(), &self.run.client);
                 return Err(Failure::Mismatch(format!(
                     "{path}: the minimal plan of client {client} does not reproduce violation {id}"
                 )));
@@ -170,11 +180,11 @@ impl Replay<'_> {
         (digest, shown_by): (&str, String),
         format: &Format,
     ) -> Result<RunReport, Failure> {
-        spec.validate().map_err(|error| Failure::content(self.path, error))?;
+        spec.validate().map_err(|error| Failure::content(self.path(), error))?;
         let outcome = run_for(spec, Engine::Turmoil, format)?;
         let facts = Findings { spec, outcome: &outcome }.facts_shown_by(shown_by);
         if self.is_compared {
-            same_history(self.path, &facts, digest)?;
+            same_history(self.path(), &facts, digest)?;
         }
         Ok(Stages { recordings: recordings(outcome, format.needs()), ..facts.into() }.into())
     }
@@ -195,13 +205,15 @@ pub(super) fn spec_of(
 ) -> Result<RunSpec, Failure> {
     let families = run.fault.parse().map_err(|error| Failure::content(path, error))?;
     let (seed, plan) = (recorded.seed, run.plan.clone());
-    let wrong = |error| Failure::content(path, format!("runs.lengths or runs.workload: {error}"));
-    let mut scenario = with_stated(scenario, &run.lengths).map_err(wrong)?;
+    let wrong = |field: &str, error: String| Failure::content(path, format!("{field}: {error}"));
+    let with_lengths = with_stated(scenario, &run.lengths);
+    let mut scenario = with_lengths.map_err(|error| wrong("runs.lengths", error))?;
+    scenario.validate().map_err(|error| wrong("runs.lengths", error.to_string()))?;
     if let Some(MinimalWorkload { processes, cycles }) = run.workload {
         (scenario.processes, scenario.cycles) = (processes, cycles);
+        scenario.validate().map_err(|error| wrong("runs.workload", error.to_string()))?;
     }
     let scenario = Rc::new(scenario);
-    scenario.validate().map_err(|error| wrong(error.to_string()))?;
     Ok(RunSpec { seed, client: client_of(&run.client, &scenario)?, families, scenario, plan })
 }
 

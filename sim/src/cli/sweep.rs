@@ -1,5 +1,5 @@
 use super::arguments::{Seeds, SweepArguments};
-use super::checkpoint_file::{CheckpointFile, asked_by_unfinished, json, place, resume};
+use super::checkpoint_file::{CheckpointFile, json, place, to_resume};
 use super::expect::{self, Expectations, JudgedCell};
 use super::findings::Known;
 use super::interrupt::{Interrupt, end_soon};
@@ -13,7 +13,7 @@ use super::{Failure, Outcome};
 use crate::Engine;
 use crate::setup::shard::shard;
 use crate::studies::sweep::{
-    self as many_seeds, FailedRun, Listener, Stage, Stop, SweepSpec, kept,
+    self as many_seeds, Checkpoint, FailedRun, Listener, Stage, Stop, SweepSpec, kept,
 };
 use fencepost_faults::Seed;
 use fencepost_reports::show::format::{FORMATS, Format, Sweeps};
@@ -36,11 +36,14 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let known = arguments.findings.as_deref().map(Known::read).transpose()?;
     let shard = shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?;
     let checkpoint = place(arguments, shard)?;
-    let seeds = seeds(arguments, known.as_ref(), checkpoint.as_deref())?;
+    let resumed = to_resume(checkpoint.as_deref().filter(|_| arguments.resume))?;
+    let seeds = seeds(arguments, known.as_ref(), resumed.as_ref())?;
     let spec = spec(arguments, &options, (seeds, shard));
     arguments.common.out.as_deref().map_or(Ok(()), make_folder)?;
-    let start = match &checkpoint {
-        Some(path) if arguments.resume => resume(path, &spec)?,
+    let start = match (&checkpoint, resumed) {
+        (Some(path), Some(resumed)) => {
+            Some(resumed.sum_for(&spec).map_err(|error| Failure::content(path, error))?)
+        }
         _ => None,
     };
     INTERRUPT.listen(&STOP)?;
@@ -162,13 +165,12 @@ fn spec(
 fn seeds(
     arguments: &SweepArguments,
     known: Option<&Known>,
-    checkpoint: Option<&Path>,
+    resumed: Option<&Checkpoint>,
 ) -> Result<SeedRange, Failure> {
     let (from, to) = match (arguments.seeds, known) {
         (Seeds::Range(from, to), _) => (Seed(from), Seed(to)),
         (Seeds::Next(count), Some(known)) => {
-            let checkpoint = checkpoint.filter(|_| arguments.resume);
-            let unfinished = checkpoint.map(asked_by_unfinished).transpose()?.flatten();
+            let unfinished = resumed.and_then(Checkpoint::asked_if_unfinished);
             if let Some(asked) = unfinished.filter(|asked| asked.len() == count) {
                 return Ok(asked);
             }

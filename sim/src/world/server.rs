@@ -71,7 +71,7 @@ pub(crate) struct Server {
     pub(crate) connections: BTreeMap<ConnectionId, u32>,
     /// Sockets of all connections since the start. After a connection has closed, the server may
     /// still execute its request, for example when a sync ends.
-    pub(crate) askers: BTreeMap<ConnectionId, u32>,
+    pub(crate) sockets_ever: BTreeMap<ConnectionId, u32>,
     pub(crate) next_connection: u32,
     pub(crate) leaving: Vec<ConnectionId>,
     pub(crate) timer_generation: u32,
@@ -121,7 +121,7 @@ impl Server {
             inbox: VecDeque::new(),
             outgoing: VecDeque::new(),
             connections: BTreeMap::new(),
-            askers: BTreeMap::new(),
+            sockets_ever: BTreeMap::new(),
             next_connection: 0,
             leaving: Vec::new(),
             timer_generation: 0,
@@ -136,6 +136,11 @@ impl Server {
             torn: None,
             scratch: Outputs::default(),
         }
+    }
+
+    pub(crate) fn opened(&mut self, connection: ConnectionId, socket: u32) {
+        self.connections.insert(connection, socket);
+        self.sockets_ever.insert(connection, socket);
     }
 
     pub(crate) fn service_time(&self) -> Micros {
@@ -158,7 +163,7 @@ impl Server {
         self.inbox.clear();
         self.outgoing.clear();
         self.connections.clear();
-        self.askers.clear();
+        self.sockets_ever.clear();
         self.leaving.clear();
         self.timer_generation += 1;
         self.timer_deadline = None;

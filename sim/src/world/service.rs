@@ -218,10 +218,7 @@ impl State {
         let socket = self.connect((host, 1), to, Owner::Machine(connection));
         let Some(server) = self.server(host) else { return };
         match socket {
-            Ok(socket) => {
-                server.connections.insert(connection, socket);
-                server.askers.insert(connection, socket);
-            }
+            Ok(socket) => server.opened(connection, socket),
             Err(_) => server.inbox.push_back(Arrival::ConnectFailed(connection)),
         }
     }
@@ -294,7 +291,7 @@ impl State {
 
     fn asked_by(&mut self, host: HostIndex, tap: &TapEvent) -> Option<Node> {
         let connection = tap.by?;
-        let socket = self.server(host)?.askers.get(&connection).copied()?;
+        let socket = self.server(host)?.sockets_ever.get(&connection).copied()?;
         let end = &self.sockets[socket as usize];
         Some(self.node(end.remote).for_thread(end.thread))
     }

@@ -97,7 +97,7 @@ fn a_retest_tells_what_is_fixed() {
     assert_eq!(code, 1, "{}", still.stderr);
     assert!(still.stderr.contains("still violated: "), "{}", still.stderr);
     let (_, other) = status(folder, &["findings", "retest", "--ttl", "9s"]);
-    assert!(other.stderr.contains("not retested: "), "{}", other.stderr);
+    assert!(other.stderr.contains(" with --set cycles=5 were not repeated: "), "{}", other.stderr);
     std::fs::write(folder.join("lock.lua"), FIXED).unwrap();
     let (code, gone) = status(folder, &["findings", "retest"]);
     assert_eq!(code, 0, "{}", gone.stderr);
@@ -117,7 +117,7 @@ fn a_sweep_with_other_settings_hides_no_finding() {
     let (code, retest) = status(folder, &["findings", "retest"]);
     assert_eq!(code, 1, "{}", retest.stderr);
     assert!(retest.stderr.contains("still violated: "), "{}", retest.stderr);
-    assert!(retest.stderr.contains(" was found with --set cycles=5 --set ttl=9s: "));
+    assert!(retest.stderr.contains(" with --set cycles=5 --set ttl=9s were not repeated: "));
     std::fs::write(folder.join("lock.lua"), FIXED).unwrap();
     let (code, gone) = status(folder, &["findings", "retest"]);
     assert_eq!((code, gone.stdout.contains("fixed ")), (0, false), "{}", gone.stdout);

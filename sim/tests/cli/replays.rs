@@ -29,6 +29,9 @@ fn a_minimal_run_replays_by_its_command_and_from_its_report() {
     assert_eq!(command, "fencepost replay run.json --minimal");
     let words: Vec<&str> = command.split(' ').skip(1).collect();
     assert_eq!(run(&words).status, 1);
+    let allowed = run(&[&words[..], &["--allow-changed", "--format", "json"]].concat());
+    let stated = &run_of(&allowed.stdout)["violations"][0]["replay"];
+    assert_eq!(*stated, format!("{command} --allow-changed"));
 
     let again = run(&["replay", "minimal.json", "--format", "json"]);
     assert_eq!(again.status, 1, "{}", again.stderr);
@@ -40,17 +43,23 @@ fn a_minimal_run_replays_by_its_command_and_from_its_report() {
 }
 
 #[test]
-fn minimal_plans_that_nobody_searched_for_are_asked_for() {
+fn a_report_without_minimal_plans_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |arguments: &[&str], said: &str| {
         let report = fencepost_in(folder.path(), arguments).stdout;
-        fs::write(folder.path().join("r.json"), report).unwrap();
-        let answer = fencepost_in(folder.path(), &["replay", "r.json", "--minimal"]);
+        fs::write(folder.path().join("a run.json"), report).unwrap();
+        let answer = fencepost_in(folder.path(), &["replay", "a run.json", "--minimal"]);
         assert_eq!((answer.status, answer.stdout.as_str()), (2, ""));
-        assert_eq!(answer.stderr, format!("error: r.json {said}\n"));
+        assert_eq!(answer.stderr, format!("error: a run.json {said}\n"));
     };
     let bare = [RUN, &["--no-shrink"]].concat();
-    refused(&bare, "has no minimal plans: run `fencepost shrink r.json` first");
+    let advice = "has no minimal plans: replay the report that `fencepost shrink 'a run.json' \
+                  --format json` prints";
+    refused(&bare, advice);
+    let shrunk = fencepost_in(folder.path(), &["shrink", "a run.json", "--format", "json"]);
+    fs::write(folder.path().join("shrunk.json"), shrunk.stdout).unwrap();
+    let followed = fencepost_in(folder.path(), &["replay", "shrunk.json", "--minimal"]);
+    assert_eq!(followed.status, 1, "{}", followed.stderr);
     let quiet = ["--seed", "1", "--client", "single-node", "--cycles", "3", "--format", "json"];
     refused(&quiet, "has no violations, so it has no minimal plans");
 }

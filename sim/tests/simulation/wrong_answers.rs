@@ -153,7 +153,7 @@ fn who_takes_the_second_answer_for_the_only_one_tells_what_is_not_so() {
 /// The server commits a row only after a sync, when the connection has already broken. ShedLock
 /// assumes that the transaction changed nothing.
 #[test]
-fn who_takes_a_broken_connection_for_a_refusal_tells_what_is_not_so() {
+fn a_refusal_after_a_broken_connection_is_a_wrong_answer() {
     let calls = ClientCalls { acquire_timeout: Span::secs(2), ..ClientCalls::default() };
     let impatient = Scenario { calls, ..Scenario::default() };
     let shedlock = find("shedlock-db-time").unwrap();

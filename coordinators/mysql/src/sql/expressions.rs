@@ -253,7 +253,10 @@ impl Parser<'_> {
             return Ok(time);
         }
         let is_database = matches!(lower.as_str(), "database" | "schema");
-        if lower == "case" || self.is_called() && CALLED.contains(&lower.as_str()) {
+        if lower == "case" {
+            return Err(SqlError::unsupported("CASE"));
+        }
+        if self.is_called() && CALLED.contains(&lower.as_str()) {
             return Err(SqlError::unsupported(&format!("the function {word}")));
         }
         if RESERVED.contains(&lower.as_str()) && !is_database {

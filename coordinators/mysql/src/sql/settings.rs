@@ -24,13 +24,9 @@ impl Parser<'_> {
     fn names(&mut self) -> Outcome<Statement> {
         let unknown =
             |name: &str| SqlError::new(1115, "42000", format!("Unknown character set: '{name}'"));
-        let name = match self.peek().kind.clone() {
-            Kind::Text(text) => {
-                self.next();
-                String::from_utf8_lossy(&text).into_owned()
-            }
-            _ if self.accepts_word("default") => "default".to_owned(),
-            _ => self.word()?,
+        let name = match self.accepts_word("default") {
+            true => "default".to_owned(),
+            false => self.text_or_word()?,
         };
         let charset = match name.eq_ignore_ascii_case("default") {
             true => DEFAULT,
@@ -39,13 +35,7 @@ impl Parser<'_> {
         if !self.accepts_word("collate") {
             return Ok(Statement::Names(charset));
         }
-        let collation = match self.peek().kind.clone() {
-            Kind::Text(text) => {
-                self.next();
-                String::from_utf8_lossy(&text).into_owned()
-            }
-            _ => self.word()?,
-        };
+        let collation = self.text_or_word()?;
         let chosen = Charset::of_collation(&collation).ok_or_else(|| {
             SqlError::new(1273, "HY000", format!("Unknown collation: '{collation}'"))
         })?;
@@ -56,6 +46,12 @@ impl Parser<'_> {
             return Err(SqlError::new(1253, "42000", message));
         }
         Ok(Statement::Names(chosen))
+    }
+
+    fn text_or_word(&mut self) -> Outcome<String> {
+        let Kind::Text(text) = self.peek().kind.clone() else { return self.word() };
+        self.next();
+        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     fn isolation(&mut self, is_session: bool) -> Outcome<Statement> {

@@ -91,7 +91,7 @@ impl Binder<'_> {
         self.called(name, typed, star, position)
     }
 
-    // A separate function, because it would enlarge the stack frames of the recursion.
+    // A separate function: its variables would enlarge the stack frames of the recursive `bind`.
     #[inline(never)]
     fn called(
         &mut self,
@@ -139,6 +139,7 @@ impl Binder<'_> {
         Ok(Some(bound))
     }
 
+    // A separate function: its variables would enlarge the stack frames of the recursive `bind`.
     #[inline(never)]
     fn count(&mut self, arguments: &[Expression], star: bool, position: usize) -> Outcome<Typed> {
         let Some(outer) = self.counts.take() else {

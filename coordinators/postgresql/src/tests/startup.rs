@@ -49,6 +49,7 @@ fn client_min_messages_hides_notices_and_warnings() {
         let said = world.ask(id, "COMMIT");
         assert_eq!(said.starts_with("WARNING"), warnings, "{level}: {said}");
     };
+    check("debug", true, true);
     check("debug1", true, true);
     check("notice", true, true);
     check("WARNING", false, true);

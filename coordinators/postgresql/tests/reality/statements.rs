@@ -227,6 +227,7 @@ pub(crate) const ODD: &[&str] = &[
     "SELECT true",
     "SET client_min_messages = 'WARNING'; DROP TABLE IF EXISTS no; COMMIT",
     "SET client_min_messages TO error; SHOW client_min_messages; COMMIT",
+    "SET client_min_messages = Debug; SHOW client_min_messages; RESET client_min_messages; COMMIT",
     "SET client_min_messages TO fatal",
     "SET search_path = public; SHOW search_path",
     "SET extra_float_digits = 3; SHOW extra_float_digits",

@@ -29,8 +29,9 @@ impl HolderDesk {
         named.unwrap_or(machine)
     }
 
-    /// Returns the first lock that a process of this run named, which may be this one.
-    pub(crate) fn only_lock(&self, named: &Bytes) -> Bytes {
+    /// Returns the lock that the processes of this run named first; stores `named` if there is none
+    /// yet.
+    pub(crate) fn first_lock(&self, named: &Bytes) -> Bytes {
         self.first_lock.borrow_mut().get_or_insert_with(|| named.clone()).clone()
     }
 

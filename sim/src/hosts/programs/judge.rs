@@ -32,9 +32,15 @@ struct Holder {
     lock: Option<Bytes>,
     /// Acquires of the open critical sections, the outermost first. A reentrant lock has several.
     held: Vec<u64>,
-    /// `true` if the holder reported the loss of the lock during its critical section, and has
-    /// begun no release since then.
-    is_lost: bool,
+    /// Number of sections in `held` that a loss has ended. The holder may still release them, but
+    /// the next acquire does not nest in them.
+    lost: usize,
+}
+
+impl Holder {
+    fn is_inside(&self) -> bool {
+        self.held.len() > self.lost
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -149,8 +155,8 @@ impl Judge {
         if let Some(name) = &name {
             self.desk.names(self.node, name.clone(), node);
         }
-        let (phase, held, is_lost) = (Phase::Idle, Vec::new(), false);
-        self.holders.push(Holder { name, node, phase, lock: None, held, is_lost });
+        let phase = Phase::Idle;
+        self.holders.push(Holder { name, node, phase, lock: None, held: Vec::new(), lost: 0 });
         Some(self.holders.len() - 1)
     }
 
@@ -158,12 +164,10 @@ impl Judge {
         let has_pattern =
             self.scenario.programs.iter().any(|program| is_pattern(&program.lock_key));
         let holder = &mut self.holders[holder];
-        if std::mem::take(&mut holder.is_lost) {
-            holder.held.clear();
-        }
         if let Some(refusal) = refuse_lock(holder, lock, has_pattern, &self.desk) {
             return refusal;
         }
+        holder.held.drain(..std::mem::take(&mut holder.lost));
         if let Phase::Acquiring(before) = holder.phase {
             self.recorder.info(holder.node, before, "ACQUIRING was said again before it ended");
         }
@@ -212,7 +216,7 @@ impl Judge {
         let holder = &mut self.holders[holder];
         let operation = self.recorder.invoke(holder.node, Action::Release);
         holder.held.pop();
-        holder.is_lost = false;
+        holder.lost = holder.lost.min(holder.held.len());
         holder.phase = Phase::Releasing { operation, end: ReleaseEnd::Released };
         "+OK\r\n".to_owned()
     }
@@ -269,10 +273,9 @@ impl Judge {
     fn lost(&mut self, holder: usize) -> String {
         let holder = &mut self.holders[holder];
         self.recorder.lost(holder.node);
-        match &mut holder.phase {
-            Phase::Releasing { end, .. } => *end = ReleaseEnd::Lost,
-            Phase::Holding => holder.is_lost = true,
-            Phase::Idle | Phase::Acquiring(_) => {}
+        holder.lost = holder.held.len();
+        if let Phase::Releasing { end, .. } = &mut holder.phase {
+            *end = ReleaseEnd::Lost;
         }
         "+OK\r\n".to_owned()
     }
@@ -288,7 +291,7 @@ fn refuse_lock(
 ) -> Option<String> {
     let lock = lock?;
     if !has_pattern {
-        let first = desk.only_lock(lock);
+        let first = desk.first_lock(lock);
         return (first != *lock).then(|| {
             format!(
                 "-ERR there are several locks, {} and {}: name their keys with a pattern, for \
@@ -298,7 +301,7 @@ fn refuse_lock(
             )
         });
     }
-    let held = holder.lock.as_ref().filter(|held| !holder.held.is_empty() && *held != lock)?;
+    let held = holder.lock.as_ref().filter(|held| holder.is_inside() && *held != lock)?;
     Some(format!(
         "-ERR expected RELEASING first: a holder has one lock at a time, and this one still has \
          {}; name a second holder with AS\r\n",

@@ -81,7 +81,7 @@ impl Life {
             started_us: self.started,
             ended_us: self.ending.as_ref().map(|(time, _)| *time).or(self.died).or(self.crashed),
             ending: match (&self.ending, self.died, self.crashed) {
-                (Some((_, ending)), ..) => Some(self.told_ending(ending)),
+                (Some((_, ending)), ..) => Some(self.ending_in_words(ending)),
                 (None, Some(_), _) => Some(THREAD_DIED.to_owned()),
                 (None, None, Some(_)) => Some("died when its host crashed".to_owned()),
                 (None, None, None) => None,
@@ -95,7 +95,7 @@ impl Life {
         }
     }
 
-    fn told_ending(&self, ending: &Ending) -> String {
+    fn ending_in_words(&self, ending: &Ending) -> String {
         match self.died_inside {
             true => format!("{} in its critical section", in_words(ending)),
             false => in_words(ending),
@@ -156,31 +156,42 @@ impl Life {
     /// Returns what the process was doing at `time`, or `None` if it reports something later.
     fn doing_at(&self, time: SimTime, events: &[Event]) -> Option<Doing> {
         let mut calls: BTreeMap<u64, &Action> = BTreeMap::new();
+        // Numbers of open critical sections. A thread with a reentrant lock may have several.
+        let mut sections: BTreeMap<Node, u32> = BTreeMap::new();
         let mut doing = Doing::Nothing;
         let own = events.iter().filter(|event| event.node.machine() == self.node);
         for event in own.filter(|event| self.started <= event.time_us) {
-            let ended = match &event.what {
+            let of_thread = sections.entry(event.node).or_default();
+            let now = match &event.what {
                 What::Invoke { operation, action } => {
                     calls.insert(*operation, action);
-                    doing = Doing::Call;
-                    None
+                    let is_release = matches!(action, Action::Release);
+                    Some((*of_thread).saturating_sub(u32::from(is_release)))
                 }
-                What::Ok { operation, .. } => Some((calls.get(operation), Doing::Call)),
-                What::Fail { operation, .. } | What::Info { operation, .. } => {
-                    Some((calls.get(operation), Doing::Nothing))
-                }
-                What::Lost => Some((None, Doing::Nothing)),
+                What::Ok { operation, .. }
+                | What::Fail { operation, .. }
+                | What::Info { operation, .. } => match calls.get(operation) {
+                    Some(Action::Acquire) => {
+                        let is_acquired = matches!(event.what, What::Ok { .. });
+                        Some(*of_thread + u32::from(is_acquired))
+                    }
+                    Some(Action::Release) | None => Some(*of_thread),
+                    // Requests to the storage and extensions do not end a critical section.
+                    Some(_) => None,
+                },
+                What::Lost => Some(0),
                 _ => continue,
             };
             if time < event.time_us {
                 return None;
             }
-            match ended {
-                // Requests to the storage and extensions do not end a critical section.
-                Some((Some(Action::Acquire), then)) => doing = then,
-                Some((Some(Action::Release) | None, _)) => doing = Doing::Nothing,
-                _ => {}
-            }
+            let Some(now) = now else { continue };
+            *of_thread = now;
+            let is_asked = matches!(event.what, What::Invoke { .. });
+            doing = match is_asked || sections.values().any(|open| *open > 0) {
+                true => Doing::Call,
+                false => Doing::Nothing,
+            };
         }
         Some(doing)
     }
@@ -199,7 +210,7 @@ impl Life {
         match (&self.ending, self.died) {
             (None, died) => died.and_then(|time| told(time, THREAD_DIED)),
             (Some((time, ending)), None) if self.died_inside => {
-                told(*time, &self.told_ending(ending))
+                told(*time, &self.ending_in_words(ending))
             }
             (Some((_, Ending::Exited(0))), Some(died)) => told(died, THREAD_DIED),
             (Some((_, Ending::Exited(0))), _) if self.has_spoken && self.node.is_process() => None,
@@ -381,6 +392,36 @@ mod tests {
         end_dead(&mut lives, &mut events);
         assert_eq!(events.last().map(|last| last.time_us), Some(SimTime(5)));
         assert_eq!(events.last().map(|last| &last.what), Some(&What::Crashed));
+    }
+
+    #[test]
+    fn a_thread_that_dies_after_an_inner_call_ends_its_outer_section() {
+        let thread = Node::Client(1).for_thread(2);
+        let acquire = |operation| What::Invoke { operation, action: Action::Acquire };
+        let release = |operation| What::Invoke { operation, action: Action::Release };
+        let ok = |operation| What::Ok {
+            operation,
+            owner: None,
+            token: None,
+            valid_for_us: None,
+            value: None,
+        };
+        let fail = |operation| What::Fail { operation, reason: "held".to_owned() };
+        let outer = [acquire(0), ok(0)];
+        let crashes = |rest: &[What]| {
+            let all = outer.iter().chain(rest).cloned();
+            let event = |what| Event { sequence: 0, time_us: SimTime(4), node: thread, what };
+            let mut events: Vec<Event> = all.map(event).collect();
+            let printed = [(5, Channel::Stderr, "Exception in thread Thread-1 (run):")];
+            end_dead(&mut [life(&printed, None)], &mut events);
+            events.last().is_some_and(|last| last.what == What::Crashed)
+        };
+        let inner = [acquire(1), ok(1), release(2), ok(2)];
+        assert!(crashes(&inner));
+        assert!(crashes(&[acquire(1), fail(1)]));
+        assert!(!crashes(&[&inner[..], &[release(3), ok(3)]].concat()));
+        assert!(!crashes(&[acquire(1), ok(1), What::Lost]), "a loss ends all sections");
+        assert!(!crashes(&[acquire(1), ok(1), What::Lost, release(2), ok(2)]));
     }
 
     #[test]

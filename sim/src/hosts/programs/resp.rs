@@ -44,7 +44,7 @@ pub(crate) fn parse_token(word: Option<&Bytes>) -> Result<Option<u64>, String> {
 }
 
 /// Returns the duration in a number of milliseconds, which may have a fraction. A negative number
-/// counts as 0, and a number above a year as a year.
+/// counts as 0, because the validity has ended; a number above a year counts as a year.
 pub(crate) fn milliseconds(word: &Bytes) -> Option<Micros> {
     const YEAR_MS: f64 = 366.0 * 86_400_000.0;
     let ms = number::<f64>(word).filter(|ms| !ms.is_nan())?;
@@ -53,10 +53,10 @@ pub(crate) fn milliseconds(word: &Bytes) -> Option<Micros> {
 
 /// Returns the word as part of an error, shortened and without line breaks.
 pub(crate) fn quoted(word: &Bytes) -> String {
-    const LETTERS_MAX: usize = 40;
+    const CHARACTERS_MAX: usize = 40;
     let text = String::from_utf8_lossy(word);
-    let letters = text.chars().filter(|letter| !letter.is_control()).take(LETTERS_MAX);
-    format!("'{}'", letters.collect::<String>())
+    let shown = text.chars().filter(|character| !character.is_control()).take(CHARACTERS_MAX);
+    format!("'{}'", shown.collect::<String>())
 }
 
 pub(crate) fn answer_handshake(words: &[Bytes]) -> Option<String> {

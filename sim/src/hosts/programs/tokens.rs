@@ -10,6 +10,8 @@ struct List {
     tokens: String,
     /// Owners of the tokens that were taken, the latest last.
     owners: Vec<String>,
+    /// The owner of the latest grant, until that lock ends.
+    current: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,21 +39,22 @@ impl List {
     fn take(&mut self, by: Node) -> String {
         let owner = owner(by);
         self.owners.push(owner.clone());
+        self.current = Some(owner.clone());
         owner
     }
 
-    /// Returns the owner whose lock ends, unless a later grant has replaced that lock. A process
+    /// Returns the owner whose lock ends, unless a later grant has replaced that lock. The lock of a
+    /// process with several tokens ends when the process puts back the last of them. A process
     /// without a token ends the lock of the latest owner.
     fn put(&mut self, by: Option<Node>) -> Option<String> {
         let own = by.map(owner);
         let place = self.owners.iter().position(|owner| Some(owner) == own.as_ref());
-        match place.filter(|place| place + 1 < self.owners.len()) {
-            Some(replaced) => {
-                self.owners.remove(replaced);
-                None
-            }
-            None => self.owners.pop(),
-        }
+        let put = match place {
+            Some(place) => self.owners.remove(place),
+            None => self.owners.pop()?,
+        };
+        let is_last = place.is_none() || !self.owners.contains(&put);
+        self.current.take_if(|current| is_last && *current == put)
     }
 }
 
@@ -192,18 +195,33 @@ mod tests {
         assert_eq!(changes(events).last().map(|(change, _)| *change), Some(Change::Removed));
     }
 
-    #[test]
-    fn with_two_tokens_the_later_take_replaces_the_earlier() {
+    /// Two processes take two tokens, one after the other, and `putters` put them back.
+    fn changes_of_two_tokens(takers: [u16; 2], putters: [u16; 2]) -> Vec<(Change, String)> {
         let mut events = vec![server(Change::Granted, 1)];
         events.push(server_with(Change::Granted, "t t", 2));
-        events.extend(cycle(1, 1, server_with(Change::Granted, "t", 1)));
-        events.extend(cycle(2, 2, server(Change::Removed, 2)));
-        events.extend([server(Change::Granted, 1), server_with(Change::Granted, "t t", 2)]);
-        let owner = |client: u16| Some(format!("the token, taken by client-{client}"));
-        assert_eq!(
-            changes(events),
-            [(Change::Granted, owner(1)), (Change::Granted, owner(2)), (Change::Removed, owner(2))]
-        );
+        events.extend(cycle(1, takers[0], server_with(Change::Granted, "t", takers[0])));
+        events.extend(cycle(2, takers[1], server(Change::Removed, takers[1])));
+        events.push(server(Change::Granted, putters[0]));
+        events.push(server_with(Change::Granted, "t t", putters[1]));
+        let told = changes(events).into_iter();
+        told.map(|(change, owner)| (change, owner.unwrap_or_default())).collect()
+    }
+
+    #[test]
+    fn with_two_tokens_the_later_take_replaces_the_earlier() {
+        let owner = |client: u16| format!("the token, taken by client-{client}");
+        let later_ends =
+            [(Change::Granted, owner(1)), (Change::Granted, owner(2)), (Change::Removed, owner(2))];
+        assert_eq!(changes_of_two_tokens([1, 2], [1, 2]), later_ends);
+        assert_eq!(changes_of_two_tokens([1, 2], [2, 1]), later_ends);
+    }
+
+    #[test]
+    fn the_lock_of_a_process_with_two_tokens_ends_with_the_last_of_them() {
+        let owner = || "the token, taken by client-1".to_owned();
+        let put = [&[(Change::Granted, owner()), (Change::Granted, owner())][..]].concat();
+        let ended = [&put[..], &[(Change::Removed, owner())]].concat();
+        assert_eq!(changes_of_two_tokens([1, 1], [1, 1]), ended);
     }
 
     #[test]

@@ -50,18 +50,18 @@ impl Watched {
                  which the processes locked instead (--lock-key)",
                 self.key
             )),
-            (None, Some(first)) => Some(format!(
-                "no process wrote the key '{}', but the processes wrote {}: name the lock's key, \
-                 for example with --lock-key '{first}'{}",
-                self.key,
-                named.join(", "),
-                match common_pattern(&self.others).filter(|pattern| *pattern != self.key) {
-                    Some(pattern) => {
-                        format!(", or, if each key is a lock, with --lock-key '{pattern}'")
-                    }
-                    None => String::new(),
-                }
-            )),
+            (None, Some(first)) => {
+                let pattern = common_pattern(&self.others).filter(|pattern| *pattern != self.key);
+                let or_pattern = pattern.map_or(String::new(), |pattern| {
+                    format!(", or, if each key is a lock, with --lock-key '{pattern}'")
+                });
+                Some(format!(
+                    "no process wrote the key '{}', but the processes wrote {}: name the lock's \
+                     key, for example with --lock-key '{first}'{or_pattern}",
+                    self.key,
+                    named.join(", "),
+                ))
+            }
             (None, None) => None,
         }
     }

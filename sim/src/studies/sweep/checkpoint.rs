@@ -50,30 +50,29 @@ impl Checkpoint {
         Ok(Checkpoint { checksum: Some(checksum), ..open })
     }
 
-    /// Reads a checkpoint of the same sweep. Also returns whether a checksum protected it.
-    pub fn read(text: &str, spec: &SweepSpec) -> Result<(Sweep, Protection), InvalidCheckpoint> {
-        let (read, protection) = Checkpoint::parse(text)?;
-        read.check_same_spec(spec)?;
-        read.sum.possible()?;
-        Ok((read.sum, protection))
+    /// Returns the sum, which must be of the same sweep.
+    pub fn sum_for(self, spec: &SweepSpec) -> Result<Sweep, InvalidCheckpoint> {
+        self.check_same_spec(spec)?;
+        self.sum.possible()?;
+        Ok(self.sum)
     }
 
     /// Returns the seeds of the whole sweep; `None` if all seeds of the shard were run, and all
     /// anomalies were explained.
-    pub fn asked_if_unfinished(text: &str) -> Result<Option<SeedRange>, InvalidCheckpoint> {
-        let (read, _) = Checkpoint::parse(text)?;
-        let sum = &read.sum;
+    pub fn asked_if_unfinished(&self) -> Option<SeedRange> {
+        let sum = &self.sum;
         let mut anomalies = sum.cells.iter().flat_map(|cell| &cell.fingerprints);
         let is_unexplained =
             sum.config["explains"] == true && anomalies.any(|one| one.report.is_none());
-        Ok((!sum.complete || is_unexplained).then_some(read.asked))
+        (!sum.complete || is_unexplained).then_some(self.asked)
     }
 
     pub fn sum_in(text: &str) -> Result<Sweep, InvalidCheckpoint> {
         Checkpoint::parse(text).map(|(read, _)| read.sum)
     }
 
-    fn parse(text: &str) -> Result<(Checkpoint, Protection), InvalidCheckpoint> {
+    /// Also returns whether a checksum protected the checkpoint.
+    pub fn parse(text: &str) -> Result<(Checkpoint, Protection), InvalidCheckpoint> {
         let not_one = |error: serde_json::Error| InvalidCheckpoint::NotOne(error.to_string());
         let document: serde_json::Value = serde_json::from_str(text).map_err(not_one)?;
         let protection = verify(&document, Uncovered::Nothing);

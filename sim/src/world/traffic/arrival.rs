@@ -84,8 +84,7 @@ impl State {
         self.sockets.push(end);
         self.sockets[client as usize].peer = socket;
         if let Some(server) = self.server(host) {
-            server.connections.insert(connection, socket);
-            server.askers.insert(connection, socket);
+            server.opened(connection, socket);
         }
         self.carrier.accept(client, socket);
         self.post(Kind::Accepted, (host, remote), socket, client, Vec::new(), 0);
