@@ -1,3 +1,5 @@
+//! The processes, grants and faults of a finding, from which the sentence of its cause is written.
+
 mod clocks;
 
 use super::evidence::{
