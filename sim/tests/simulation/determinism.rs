@@ -1,4 +1,4 @@
-use crate::answer::fencepost;
+use crate::answer::{Answer, fencepost, without_measured};
 use fencepost::run::Recording;
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::Seed;
@@ -91,20 +91,6 @@ fn shards_add_up_to_the_whole() {
     assert!(gap.stderr.contains("missing"), "{}", gap.stderr);
 }
 
-fn without_measured(text: &str) -> serde_json::Value {
-    fn strip(value: &mut serde_json::Value) {
-        if let Some(map) = value.as_object_mut() {
-            map.remove("measured");
-            map.values_mut().for_each(strip);
-        } else if let Some(list) = value.as_array_mut() {
-            list.iter_mut().for_each(strip);
-        }
-    }
-    let mut value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
-    strip(&mut value);
-    value
-}
-
 #[test]
 fn a_replay_gives_the_same_history() {
     let folder = tempfile::tempdir().unwrap();
@@ -114,17 +100,13 @@ fn a_replay_gives_the_same_history() {
     std::fs::write(&path, &run.stdout).unwrap();
     let replay = fencepost(&["replay", path.to_str().unwrap(), "--format", "json"]);
     assert_eq!(replay.stderr, "");
-    let digests = |text: &str| -> Vec<String> {
-        let report: serde_json::Value = serde_json::from_str(text).unwrap();
-        report["runs"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|run| run["history_digest"].to_string())
-            .collect()
+    let digests = |answer: &Answer| -> Vec<String> {
+        let report = answer.json();
+        let runs = report["runs"].as_array().unwrap().iter();
+        runs.map(|run| run["history_digest"].to_string()).collect()
     };
-    assert_eq!(digests(&run.stdout), digests(&replay.stdout));
-    assert_eq!(digests(&run.stdout).len(), 3);
+    assert_eq!(digests(&run), digests(&replay));
+    assert_eq!(digests(&run).len(), 3);
 }
 
 mod leaky {
@@ -304,8 +286,7 @@ const PINNED: &str = include_str!("../pinned-digests.txt");
 
 #[test]
 fn the_digests_of_seed_7_are_the_pinned_ones_in_this_build_profile() {
-    let run = fencepost(&["--seed", "7", "--fault", "failover", "--format", "json"]);
-    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let report = fencepost(&["--seed", "7", "--fault", "failover", "--format", "json"]).json();
     let line = |run: &serde_json::Value| {
         format!("{} {}\n", run["client"].as_str().unwrap(), run["history_digest"].as_str().unwrap())
     };

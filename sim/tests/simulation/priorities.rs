@@ -38,7 +38,7 @@ fn a_run_says_that_links_had_priorities_and_is_replayed_so() {
     let with = ["--strategy", "pct", "--format", "json", "--no-shrink"];
     let told = fencepost(&[&words[..], &with].concat());
     assert_eq!(told.status, 1, "{}", told.stderr);
-    let report: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+    let report = told.json();
     assert_eq!(report["config"]["scenario"]["strategy"], "pct");
     let command = report["runs"][0]["violations"][0]["replay"].as_str().unwrap();
     assert!(command.ends_with("--strategy pct"), "{command}");
