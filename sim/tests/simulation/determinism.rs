@@ -1,7 +1,7 @@
 use crate::answer::{Answer, fencepost, without_measured};
+use crate::drawn::{drawn_of, history};
 use fencepost::run::Recording;
-use fencepost::{Engine, RunSpec, Scenario};
-use fencepost_faults::Seed;
+use fencepost::{Engine, Scenario};
 use fencepost_reports::digest;
 use std::rc::Rc;
 
@@ -19,12 +19,10 @@ fn two_processes_print_the_same_bytes() {
 fn one_process_runs_the_same_seed_twice_alike() {
     let scenario = Rc::new(Scenario { cycles: 6, ..Scenario::default() });
     for client in fencepost_clients::CLIENTS {
-        let spec = || RunSpec::draw(Seed(11), client, &"all".parse().unwrap(), scenario.clone());
-        let first = spec().run(Engine::Fast).unwrap();
-        RunSpec::draw(Seed(12), client, &"all".parse().unwrap(), scenario.clone())
-            .run(Engine::Fast)
-            .unwrap();
-        assert_eq!(first, spec().run(Engine::Fast).unwrap(), "{}", client.name);
+        let run = |seed| drawn_of(client, "all", seed, scenario.clone()).run(Engine::Fast).unwrap();
+        let first = run(11);
+        run(12);
+        assert_eq!(first, run(11), "{}", client.name);
     }
 }
 
@@ -33,7 +31,7 @@ fn one_process_runs_the_same_seed_twice_alike() {
 fn a_run_whose_messages_are_written_down_is_the_same_run() {
     let scenario = Rc::new(Scenario { cycles: 6, ..Scenario::default() });
     for client in fencepost_clients::CLIENTS {
-        let spec = RunSpec::draw(Seed(11), client, &"all".parse().unwrap(), scenario.clone());
+        let spec = drawn_of(client, "all", 11, scenario.clone());
         let plain = spec.run(Engine::Fast).unwrap();
         for engine in [Engine::Fast, Engine::Turmoil] {
             let recorded = spec.run_recording(engine, Recording::Wire).unwrap();
@@ -179,10 +177,7 @@ fn a_planted_leak_of_nondeterminism_is_caught() {
     use leaky::{LEAK, Leak};
     let client = leaky::definition();
     let scenario = Rc::new(Scenario { cycles: 4, ..Scenario::default() });
-    let digest = || {
-        let spec = RunSpec::draw(Seed(3), client, &"none".parse().unwrap(), scenario.clone());
-        digest(&spec.run(Engine::Fast).unwrap().history)
-    };
+    let digest = || digest(&history(&drawn_of(client, "none", 3, scenario.clone())));
     for leak in [Leak::WallClock, Leak::HashOrder, Leak::AmbientRandomness] {
         LEAK.set(leak);
         let first = digest();
@@ -255,9 +250,8 @@ fn apart_and_together(prepare: fn()) -> [Vec<String>; 2] {
     let client = scripted::definition();
     let on_a_thread = move |seeds: std::ops::Range<u64>| {
         let run = move |seed| {
-            let scenario = Rc::new(Scenario { cycles: 4, ..Scenario::default() });
-            let spec = RunSpec::draw(Seed(seed), client, &"none".parse().unwrap(), scenario);
-            digest(&spec.run(Engine::Fast).unwrap().history)
+            let scenario = Scenario { cycles: 4, ..Scenario::default() };
+            digest(&history(&drawn_of(client, "none", seed, scenario)))
         };
         let runs = move || {
             prepare();

@@ -1,3 +1,4 @@
+use crate::drawn::{drawn, history, violations};
 use bytes::{Bytes, BytesMut};
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::Calls;
@@ -7,13 +8,12 @@ use fencepost_clients::env::{BoxFuture, Socket};
 use fencepost_clients::owned_key::fresh_owner;
 use fencepost_clients::{
     Acquisition, Address, Definition, Deployment, Env, Lease, Lock, Release, Retry, Servers,
-    Settings, find,
+    Settings,
 };
-use fencepost_faults::{Families, Family, Node, Seed};
-use fencepost_reports::{Action, Cause, GivingUp, History, Kind, What, judge};
+use fencepost_faults::Node;
+use fencepost_reports::{Action, Cause, GivingUp, Kind, What};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::rc::Rc;
 
 const INTERRUPTS: Scenarios = |scenario| scenario.calls.interrupt = Calls::Both;
 const CANCELS: Scenarios = |scenario| scenario.calls.cancel = Calls::Both;
@@ -23,17 +23,11 @@ type Scenarios = fn(&mut Scenario);
 fn spec(client: &str, seed: u64, change: Scenarios) -> RunSpec {
     let mut scenario = Scenario::default();
     change(&mut scenario);
-    let client = find(client).expect("the lock is in the table");
-    RunSpec::draw(Seed(seed), client, &Families::from(Family::None), Rc::new(scenario))
-}
-
-fn history(client: &str, seed: u64, change: Scenarios) -> History {
-    spec(client, seed, change).run(Engine::Fast).unwrap().history
+    drawn(client, "none", seed, scenario)
 }
 
 fn broken(client: &str, seeds: u64, change: Scenarios) -> BTreeSet<(Kind, Cause)> {
-    let judgements = (0..seeds).map(|seed| judge(&history(client, seed, change)));
-    let violations = judgements.flat_map(|judgement| judgement.violations);
+    let violations = (0..seeds).flat_map(|seed| violations(&spec(client, seed, change)));
     violations.map(|violation| (violation.kind, violation.cause)).collect()
 }
 
@@ -56,7 +50,7 @@ fn calls_of_each_kind_are_given_up_where_that_is_asked_for() {
     let given_up = |change: Scenarios| {
         let mut all = BTreeSet::new();
         for seed in 0..4 {
-            let history = history("single-node", seed, change);
+            let history = history(&spec("single-node", seed, change));
             let mut actions: BTreeMap<u64, &Action> = BTreeMap::new();
             for event in &history.events {
                 match &event.what {

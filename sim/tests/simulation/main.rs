@@ -2,6 +2,7 @@
 
 #[path = "../cli/answer.rs"]
 mod answer;
+mod drawn;
 mod pinned;
 
 mod aimed;

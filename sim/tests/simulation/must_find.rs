@@ -2,11 +2,11 @@
 //! or as many as `FENCEPOST_SEEDS` says. With `--nocapture --include-ignored`, these tests print
 //! the findings of each case.
 
-use fencepost::run::verdicts::Findings;
+use crate::drawn::{drawn, violations};
 use fencepost::setup::scenario::{FaultSizes, Hold, Persistence, Servers};
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost::studies::sweep::{Silent, Stop, SweepSpec, count};
-use fencepost::{Engine, RunSpec, Scenario};
+use fencepost::{Engine, Scenario};
 use fencepost_faults::{FAMILIES, Families, Fault, Seed};
 use fencepost_reports::summary::sweep::{Cell, SeedRange, Shard};
 use fencepost_reports::{Cause, Kind};
@@ -129,7 +129,6 @@ fn single_node_loses_locks_to_asynchronous_replication() {
 /// earlier lock that hides the loss of the latest one.
 #[test]
 fn single_node_loses_locks_to_a_primary_that_dies_with_them() {
-    let client = fencepost_clients::find("single-node").unwrap();
     let span = |text: &str| -> SpanRange { text.parse().unwrap() };
     let scenario = Rc::new(Scenario {
         hold: Hold::Drawn(span("2s..8s")),
@@ -138,14 +137,11 @@ fn single_node_loses_locks_to_a_primary_that_dies_with_them() {
         ..Scenario::default()
     });
     let found = (0..40).any(|seed| {
-        let spec =
-            RunSpec::draw(Seed(seed), client, &"failover".parse().unwrap(), scenario.clone());
+        let spec = drawn("single-node", "failover", seed, scenario.clone());
         let partitioned =
             spec.plan.faults.iter().any(|timed| matches!(timed.fault, Fault::Partition { .. }));
-        let outcome = spec.run(Engine::Fast).unwrap();
-        let facts = Findings { spec: &spec, outcome: &outcome }.facts();
         let lost = |kind, cause| kind == Kind::Overlap && cause == Cause::AsyncReplicationLoss;
-        !partitioned && facts.violations.iter().any(|found| lost(found.kind, found.cause))
+        !partitioned && violations(&spec).iter().any(|found| lost(found.kind, found.cause))
     });
     assert!(found);
 }

@@ -3,14 +3,15 @@ pub(crate) mod coordinators;
 #[path = "rows/written.rs"]
 pub(crate) mod written;
 
-use fencepost::Scenario;
-
 use fencepost::setup::lengths::Length;
 use fencepost::setup::scenario::{
     ClientCalls, FaultSizes, Hold, MastersOrder, Persistence, Servers, Strategy, Timing,
 };
 use fencepost::setup::span::{Span, SpanRange};
+use fencepost::{RunSpec, Scenario};
+use fencepost_faults::{Families, Seed};
 use fencepost_reports::{Kind, StorageRule, Workload};
+use std::rc::Rc;
 
 pub(crate) struct Row {
     pub(crate) id: &'static str,
@@ -25,6 +26,14 @@ pub(crate) struct Row {
 pub(crate) struct Case {
     pub(crate) client: &'static str,
     pub(crate) scenario: fn() -> Scenario,
+}
+
+impl Case {
+    pub(crate) fn drawn(self, fault: &str, seed: u64) -> RunSpec {
+        let families: Families = fault.parse().expect("the family is in the table");
+        let client = fencepost_clients::find(self.client).expect("the lock is in the table");
+        RunSpec::draw(Seed(seed), client, &families, Rc::new((self.scenario)()))
+    }
 }
 
 pub(crate) struct Slow {
