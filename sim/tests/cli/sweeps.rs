@@ -219,7 +219,7 @@ fn a_signal_leaves_what_was_done_by_then_and_shows_in_the_exit_status() {
 }
 
 #[test]
-fn merge_refuses_a_missing_first_or_last_slice() {
+fn merge_refuses_a_missing_slice_and_one_that_is_there_twice() {
     let folder = tempfile::tempdir().unwrap();
     for index in ["1", "2", "3"] {
         let shard = format!("{index}/3");
@@ -229,6 +229,7 @@ fn merge_refuses_a_missing_first_or_last_slice() {
     }
     let merge = |files: &[&str]| fencepost_in(folder.path(), &[&["merge"], files].concat());
     assert_eq!(merge(&["3", "1", "2"]).status, 0);
+    is_refused(&merge(&["1", "1"]), &["overlap"]);
     for (files, missing) in [(["2", "3"], "0..3"), (["1", "2"], "6..9"), (["3", "1"], "3..6")] {
         is_refused(&merge(&files), &[&format!("seeds {missing} are missing")]);
         assert_eq!(merge(&[&files[..], &["--partial"]].concat()).status, 0);

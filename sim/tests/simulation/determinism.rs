@@ -65,31 +65,6 @@ fn a_sweep_does_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn shards_add_up_to_the_whole() {
-    let folder = tempfile::tempdir().unwrap();
-    let common =
-        ["--fault", "pause", "--client", "single-node", "--cycles", "4", "--format", "json"];
-    let sweep = |more: &[&str]| {
-        fencepost(&[&["sweep", "--seeds", "0..50"], &common[..], more].concat()).stdout
-    };
-    let mut files = Vec::new();
-    for index in ["3", "1", "2"] {
-        let path = folder.path().join(format!("shard-{index}.json"));
-        std::fs::write(&path, sweep(&["--shard", &format!("{index}/3")])).unwrap();
-        files.push(path.to_str().unwrap().to_owned());
-    }
-    let mut arguments = vec!["merge", "--format", "json"];
-    arguments.extend(files.iter().map(String::as_str));
-    let merged = fencepost(&arguments);
-    assert_eq!(without_measured(&merged.stdout), without_measured(&sweep(&[])));
-    let twice = fencepost(&["merge", &files[0], &files[0]]);
-    assert_eq!(twice.status, 2);
-    assert!(twice.stderr.contains("overlap"), "{}", twice.stderr);
-    let gap = fencepost(&["merge", &files[0], &files[1]]);
-    assert!(gap.stderr.contains("missing"), "{}", gap.stderr);
-}
-
-#[test]
 fn a_replay_gives_the_same_history() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.json");
