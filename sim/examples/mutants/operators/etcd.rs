@@ -1,15 +1,8 @@
-use super::operator::{Operator, lock, server};
+use super::operator::{Operator, constructors};
 use super::rule::etcd::Rule;
-use fencepost_clients::Coordinator;
 use serde_json::{Value, json};
 
-const fn by(name: &'static str, about: &'static str, rule: Rule) -> Operator {
-    lock(Coordinator::Etcd, name, about, super::rule::Rule::Etcd(rule))
-}
-
-const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
-    server(Coordinator::Etcd, name, about, super::rule::Rule::Etcd(rule))
-}
+constructors!(Etcd, by = lock(Etcd: Rule), on = server(Etcd: Rule));
 
 pub(crate) const TABLE: &[Operator] = &[
     by(

@@ -1,14 +1,7 @@
-use super::operator::{Operator, lock, server};
+use super::operator::{Operator, constructors};
 use super::rule::line::{Rule, changed, tenth};
-use fencepost_clients::Coordinator;
 
-const fn by(name: &'static str, about: &'static str, rule: Rule) -> Operator {
-    lock(Coordinator::GemFire, name, about, super::rule::Rule::Line(rule))
-}
-
-const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
-    server(Coordinator::GemFire, name, about, super::rule::Rule::Line(rule))
-}
+constructors!(GemFire, by = lock(Line: Rule), on = server(Line: Rule));
 
 pub(crate) const TABLE: &[Operator] = &[
     by(

@@ -1,14 +1,7 @@
-use super::operator::{Operator, lock, server};
+use super::operator::{Operator, constructors};
 use super::rule::memcached::Rule;
-use fencepost_clients::Coordinator;
 
-const fn by(name: &'static str, about: &'static str, rule: Rule) -> Operator {
-    lock(Coordinator::Memcached, name, about, super::rule::Rule::Memcached(rule))
-}
-
-const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
-    server(Coordinator::Memcached, name, about, super::rule::Rule::Memcached(rule))
-}
+constructors!(Memcached, by = lock(Memcached: Rule), on = server(Memcached: Rule));
 
 pub(crate) const TABLE: &[Operator] = &[
     by(

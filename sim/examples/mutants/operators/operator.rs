@@ -78,3 +78,15 @@ pub(crate) const fn server(
 ) -> Operator {
     Operator { side: Side::Server, ..lock(of, name, about, rule) }
 }
+
+/// Defines functions that make the mutants of one coordinator from a name, a description and a
+/// rule.
+macro_rules! constructors {
+    ($of:ident, $($make:ident = $side:ident($kind:ident: $rule:ty)),+) => {
+        $(const fn $make(name: &'static str, about: &'static str, rule: $rule) -> Operator {
+            let (of, rule) = (fencepost_clients::Coordinator::$of, super::rule::Rule::$kind(rule));
+            super::operator::$side(of, name, about, rule)
+        })+
+    };
+}
+pub(crate) use constructors;

@@ -1,14 +1,7 @@
-use super::operator::{Operator, lock, server};
+use super::operator::{Operator, constructors};
 use super::rule::zookeeper::*;
-use fencepost_clients::Coordinator;
 
-const fn by(name: &'static str, about: &'static str, rule: Rule) -> Operator {
-    lock(Coordinator::ZooKeeper, name, about, super::rule::Rule::ZooKeeper(rule))
-}
-
-const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
-    server(Coordinator::ZooKeeper, name, about, super::rule::Rule::ZooKeeper(rule))
-}
+constructors!(ZooKeeper, by = lock(ZooKeeper: Rule), on = server(ZooKeeper: Rule));
 
 pub(crate) const TABLE: &[Operator] = &[
     by(
