@@ -1,4 +1,5 @@
 use crate::drawn::{drawn, history, violations};
+use crate::planted::{LOCK, granted};
 use bytes::{Bytes, BytesMut};
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::Calls;
@@ -7,8 +8,7 @@ use fencepost::{RunSpec, Scenario};
 use fencepost_clients::env::{BoxFuture, Socket};
 use fencepost_clients::owned_key::fresh_owner;
 use fencepost_clients::{
-    Acquisition, Address, Definition, Deployment, Env, Lease, Lock, Release, Retry, Servers,
-    Settings,
+    Acquisition, Address, Definition, Env, Lease, Lock, Release, Retry, Servers, Settings,
 };
 use fencepost_faults::Node;
 use fencepost_reports::{Action, Cause, GivingUp, Kind, What};
@@ -134,10 +134,7 @@ impl Raw {
             [b"SET", resource.as_bytes(), &owner, b"NX", b"PX", ttl_ms.as_bytes()];
         match self.call(&words).await {
             Ok(answer) if &answer[..] == b"$-1" => Acquisition::Refused("held by another".into()),
-            Ok(_) => {
-                let resource = resource.to_owned();
-                Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
-            }
+            Ok(_) => granted(resource, &owner),
             Err(error) => Acquisition::Unknown(error.to_string()),
         }
     }
@@ -191,11 +188,8 @@ fn raw(env: Env, servers: &Servers, settings: &Settings, drops_connection: bool)
 static REUSES: Definition = Definition {
     name: "reuses-connection",
     about: "goes on with the connection of a call that was dropped",
-    deployment: Deployment::Primary,
-    has_tokens: false,
-    is_fair: false,
-    models: None,
     build: |env, servers, settings| raw(env, servers, settings, false),
+    ..LOCK
 };
 
 static DROPS: Definition = Definition {

@@ -4,6 +4,7 @@
 mod answer;
 mod drawn;
 mod pinned;
+mod planted;
 
 mod aimed;
 mod anomalies;

@@ -1,10 +1,10 @@
 use crate::drawn::{drawn, drawn_of, facts};
+use crate::planted::{LOCK, granted};
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner};
 use fencepost::clients::spring_registry::OBTAIN;
 use fencepost::clients::{
-    Acquisition, Definition, Deployment, Env, Lease, Lock, Release, Reply, Servers, Session,
-    Settings, find,
+    Acquisition, Definition, Env, Lease, Lock, Release, Reply, Servers, Session, Settings, find,
 };
 use fencepost::testing::{Expect, Kind, LockTest};
 use fencepost::{Engine, RunOutcome, RunSpec, Scenario};
@@ -17,14 +17,11 @@ use std::time::Duration;
 static LEAKY: Definition = Definition {
     name: "leaky-registry",
     about: "one owner id per process in Redis by Lua, and no lock inside the process",
-    deployment: Deployment::Primary,
-    has_tokens: false,
-    is_fair: false,
-    models: None,
     build: |env, servers, settings| {
         let client_id = String::from_utf8_lossy(&fresh_owner(&env)).into();
         Box::new(Leaky::new(client_id, env, servers, settings))
     },
+    ..LOCK
 };
 
 struct Leaky {
@@ -47,16 +44,7 @@ impl Leaky {
         loop {
             let arguments = [self.client_id.as_bytes(), ttl_ms.as_bytes()];
             match OBTAIN.call(&mut self.redis, &[key.as_bytes()], &arguments).await {
-                Ok(Reply::Integer(1)) => {
-                    let (resource, owner) =
-                        (key.to_owned(), self.client_id.as_bytes().to_vec().into());
-                    return Acquisition::Granted(Lease {
-                        resource,
-                        owner,
-                        token: None,
-                        valid_until: None,
-                    });
-                }
+                Ok(Reply::Integer(1)) => return granted(key, self.client_id.as_bytes()),
                 Ok(_) if self.env.monotonic_clock() >= deadline => {
                     return Acquisition::Refused("held".into());
                 }

@@ -3,6 +3,7 @@ mod by_message;
 mod in_order;
 
 use crate::drawn::{drawn, drawn_of, facts};
+use crate::planted::{LOCK, granted};
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner, set_if_absent};
 use fencepost::clients::{
@@ -16,21 +17,6 @@ use fencepost::{Engine, Scenario};
 use fencepost_faults::Node;
 use fencepost_reports::{Cause, Kind, RunFacts, Verdict, What};
 use std::time::Duration;
-
-const LOCK: Definition = Definition {
-    name: "planted",
-    about: "a lock of a test",
-    deployment: Deployment::Primary,
-    has_tokens: false,
-    is_fair: false,
-    models: None,
-    build: |_, _, _| panic!("only its twins are built"),
-};
-
-fn granted(resource: &str, owner: &[u8]) -> Acquisition {
-    let (resource, owner) = (resource.to_owned(), owner.to_vec().into());
-    Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
-}
 
 fn busy() -> Scenario {
     let ms = Span::millis;

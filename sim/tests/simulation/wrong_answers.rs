@@ -1,10 +1,10 @@
 use crate::drawn::{drawn, drawn_of, facts, violations};
+use crate::planted::{LOCK, granted};
 use fencepost::Scenario;
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner, set_if_absent};
 use fencepost::clients::{
-    Acquisition, CallError, Definition, Deployment, Env, Lease, Lock, Release, Servers, Session,
-    Settings, find,
+    Acquisition, CallError, Definition, Env, Lease, Lock, Release, Servers, Session, Settings, find,
 };
 use fencepost::setup::scenario::ClientCalls;
 use fencepost::setup::span::Span;
@@ -31,11 +31,6 @@ struct Resender {
 const fn definition(habit: Habit) -> Definition {
     Definition {
         name: "resender",
-        about: "a lock of a test",
-        deployment: Deployment::Primary,
-        has_tokens: false,
-        is_fair: false,
-        models: None,
         build: match habit {
             Habit::Believes => |env, servers, settings| {
                 Box::new(Resender::new(env, servers, settings, Habit::Believes))
@@ -44,6 +39,7 @@ const fn definition(habit: Habit) -> Definition {
                 Box::new(Resender::new(env, servers, settings, Habit::Doubts))
             },
         },
+        ..LOCK
     }
 }
 
@@ -87,11 +83,6 @@ impl Resender {
             Err(error) => Release::Unknown(error.to_string()),
         }
     }
-}
-
-fn granted(resource: &str, owner: &[u8]) -> Acquisition {
-    let (resource, owner) = (resource.to_owned(), owner.to_vec().into());
-    Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
 }
 
 impl Lock for Resender {
