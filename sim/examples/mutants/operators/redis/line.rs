@@ -20,6 +20,14 @@ pub(crate) const fn words(
     by(name, about, Rule::Words(rule))
 }
 
+pub(crate) const fn words_on(
+    name: &'static str,
+    about: &'static str,
+    rule: fn(&mut Call) -> bool,
+) -> Operator {
+    on(name, about, Rule::Words(rule))
+}
+
 pub(crate) const fn unsent(
     name: &'static str,
     about: &'static str,
