@@ -6,7 +6,7 @@ constructors!(
     asks = lock(Asks: Edits),
     hears = lock(Answers: Edits),
     gets = server(Asks: Edits),
-    answers = server(Answers: Edits)
+    answers = server(Answers: Edits),
 );
 
 const NO: &str = "\x02\0\0\x04\x010";

@@ -80,13 +80,18 @@ pub(crate) const fn server(
 }
 
 /// Defines functions that make the mutants of one coordinator from a name, a description and a
-/// rule.
+/// rule. In `lock(Kind(Own): Type)`, `Kind` is the variant of the common rule, and `Own` is the
+/// variant of the coordinator's own rule. Without `(Own)`, the caller makes the own rule.
 macro_rules! constructors {
-    ($of:ident, $($make:ident = $side:ident($kind:ident: $rule:ty)),+) => {
-        $(const fn $make(name: &'static str, about: &'static str, rule: $rule) -> Operator {
-            let (of, rule) = (fencepost_clients::Coordinator::$of, super::rule::Rule::$kind(rule));
-            super::operator::$side(of, name, about, rule)
-        })+
-    };
+    (
+        $visible:vis $of:ident,
+        $($make:ident = $side:ident($kind:ident $(($own:ident))?: $rule:ty)),+ $(,)?
+    ) => { $(
+        $visible const fn $make(name: &'static str, about: &'static str, rule: $rule) -> Operator {
+            let rule = $crate::operators::rule::Rule::$kind($(Rule::$own)?(rule));
+            let of = fencepost_clients::Coordinator::$of;
+            $crate::operators::operator::$side(of, name, about, rule)
+        }
+    )+ };
 }
 pub(crate) use constructors;

@@ -6,7 +6,7 @@ constructors!(
     asks = lock(Asks: Edits),
     hears = lock(Answers: Edits),
     gets = server(Asks: Edits),
-    answers = server(Answers: Edits)
+    answers = server(Answers: Edits),
 );
 
 const FALSE: &str = "D\0\0\0\x0b\0\x01\0\0\0\x01f";
