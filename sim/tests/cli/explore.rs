@@ -288,12 +288,7 @@ fn what_cannot_be_enumerated_is_refused_in_one_line() {
         ),
         (&["--check", "no-such.json"], &["no-such.json"]),
     ] {
-        let refused = explore(&[asked, &["--jobs", "1"]].concat());
-        assert_eq!((refused.status, refused.stdout.as_str()), (2, ""), "{asked:?}");
-        assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
-        for part in says {
-            assert!(refused.stderr.contains(part), "{asked:?}: {} lacks {part}", refused.stderr);
-        }
+        is_refused(&explore(&[asked, &["--jobs", "1"]].concat()), says);
     }
 }
 
