@@ -1,33 +1,25 @@
+use crate::answer::fencepost;
 use serde_json::Value;
 use std::path::PathBuf;
-use std::process::{Command, Output};
-
-fn fencepost(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_fencepost"))
-        .args(arguments)
-        .output()
-        .expect("the program starts")
-}
 
 fn history() -> Value {
     let arguments = [
         "--seed", "7", "--client", "single-node", "--fault", "pause", "--cycles", "2", "--engine",
         "fast",
     ];
-    let output = fencepost(&[&arguments[..], &["--format", "json", "--with-history"]].concat());
-    let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
-    report["runs"][0]["history"].clone()
+    let answer = fencepost(&[&arguments[..], &["--format", "json", "--with-history"]].concat());
+    answer.json()["runs"][0]["history"].clone()
 }
 
-fn checked(name: &str, edit: impl FnOnce(&mut Vec<Value>)) -> (Option<i32>, String, Vec<String>) {
+fn checked(name: &str, edit: impl FnOnce(&mut Vec<Value>)) -> (i32, String, Vec<String>) {
     let mut history = history();
     edit(history["events"].as_array_mut().expect("events"));
     let text = serde_json::to_string_pretty(&history).expect("JSON");
     let path: PathBuf = [env!("CARGO_TARGET_TMPDIR"), name].iter().collect();
     std::fs::write(&path, &text).expect("written");
-    let output = fencepost(&["check", path.to_str().expect("a plain path")]);
+    let answer = fencepost(&["check", path.to_str().expect("a plain path")]);
     let lines = text.lines().map(str::to_owned).collect();
-    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned(), lines)
+    (answer.status, answer.stderr, lines)
 }
 
 fn line(message: &str) -> usize {
@@ -39,13 +31,13 @@ fn line(message: &str) -> usize {
 #[test]
 fn accepts_what_a_run_recorded() {
     let (status, message, _) = checked("untouched.json", |_| {});
-    assert_ne!(status, Some(2), "{message}");
+    assert_ne!(status, 2, "{message}");
 }
 
 #[test]
 fn rejects_time_that_goes_back_and_names_its_line() {
     let (status, message, lines) = checked("time.json", |events| events[5]["time_us"] = 0.into());
-    assert_eq!(status, Some(2));
+    assert_eq!(status, 2);
     assert!(message.contains("time goes back"), "{message}");
     let at = line(&message);
     assert_eq!(lines[at - 1].trim(), "{");
@@ -58,7 +50,7 @@ fn rejects_an_operation_that_nobody_invoked() {
         let ok = events.iter_mut().find(|event| event["event"] == "ok").expect("an ok");
         ok["operation"] = 9_999.into();
     });
-    assert_eq!(status, Some(2));
+    assert_eq!(status, 2);
     assert!(message.contains("without having been invoked") && line(&message) > 1, "{message}");
 }
 
@@ -69,7 +61,7 @@ fn rejects_an_action_that_does_not_exist_and_names_its_line() {
             events.iter_mut().find(|event| event["event"] == "invoke").expect("an invocation");
         invoke["action"] = "steal".into();
     });
-    assert_eq!(status, Some(2));
+    assert_eq!(status, 2);
     assert!(message.contains("steal") && line(&message) > 1, "{message}");
 }
 
@@ -85,6 +77,6 @@ fn rejects_an_operation_that_begins_before_the_last_was_completed() {
             event["sequence"] = sequence.into();
         }
     });
-    assert_eq!(status, Some(2));
+    assert_eq!(status, 2);
     assert!(line(&message) > 1, "{message}");
 }

@@ -1,27 +1,6 @@
 use crate::answer::{fencepost, fencepost_in};
+use crate::refusal::{refusal, refusal_in, refuses};
 use std::path::Path;
-
-fn refusal(arguments: &[&str]) -> String {
-    refusal_in(Path::new("."), arguments)
-}
-
-fn refusal_in(folder: &Path, arguments: &[&str]) -> String {
-    let answer = fencepost_in(folder, arguments);
-    assert_eq!(answer.status, 2, "{arguments:?}: {}", answer.stderr);
-    assert_eq!(answer.stdout, "", "{arguments:?}");
-    let lines: Vec<&str> = answer.stderr.lines().collect();
-    assert_eq!(lines.len(), 1, "{arguments:?}: {lines:?}");
-    assert!(lines[0].starts_with("error: "), "{lines:?}");
-    lines[0].to_owned()
-}
-
-#[track_caller]
-fn refuses(arguments: &[&str], parts: &[&str]) {
-    let line = refusal(arguments);
-    for part in parts {
-        assert!(line.contains(part), "{arguments:?}: {line:?} does not say {part:?}");
-    }
-}
 
 #[test]
 fn unknown_names_are_refused_with_the_known_ones() {
@@ -346,8 +325,7 @@ fn report(folder: &Path) -> serde_json::Value {
         "--seed", "3", "--fault", "pause", "--client", "single-node", "--cycles", "2", "--format",
         "json",
     ];
-    let answer = fencepost_in(folder, &arguments);
-    serde_json::from_str(&answer.stdout).unwrap()
+    fencepost_in(folder, &arguments).json()
 }
 
 #[test]

@@ -1,16 +1,14 @@
-use crate::answer::{Answer, fencepost, fencepost_in};
+use crate::answer::{Answer, fencepost, fencepost_in, json};
+use crate::interrupted::interrupted;
+use crate::refusal::{is_refused, refuses};
+use crate::schema::satisfies;
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::path::Path;
 
 const SMALL: &[&str] = &["explore", "--latency", "1ms", "--quiet"];
 
 fn explore(more: &[&str]) -> Answer {
     fencepost(&[SMALL, more].concat())
-}
-
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
 #[test]
@@ -19,9 +17,8 @@ fn a_certificate_is_the_same_for_any_number_of_threads_and_comes_out_again() {
     let one = explore(&[&asked[..], &["--jobs", "1"]].concat());
     assert_eq!((one.status, one.stderr.as_str()), (0, ""));
     assert_eq!(one.stdout, explore(&[&asked[..], &["--jobs", "3"]].concat()).stdout);
-    let schema = json(&fencepost(&["schema", "certificate"]).stdout);
-    let written = json(&one.stdout);
-    assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&written));
+    let written = one.json();
+    satisfies("certificate", &written);
     assert_eq!(written["runs"]["violated"], 0);
 
     let folder = tempfile::tempdir().unwrap();
@@ -45,10 +42,7 @@ fn a_certificate_is_the_same_for_any_number_of_threads_and_comes_out_again() {
         (one.stdout.replace("fencepost.certificate", "fencepost.sweep"), "fencepost.sweep"),
         (one.stdout.replace("\"version\": 1,", "\"version\": 3,"), "version 3"),
     ] {
-        let refused = check(&text, &[]);
-        assert_eq!((refused.status, refused.stdout.as_str()), (2, ""), "{says}");
-        assert!(refused.stderr.contains(says), "{}", refused.stderr);
-        assert_eq!(refused.stderr.lines().count(), 1);
+        is_refused(&check(&text, &[]), &[says]);
     }
 }
 
@@ -57,13 +51,12 @@ fn late_messages_are_counted_stated_and_checked() {
     let asked = ["explore", "--delays", "1", "--quiet", "--format", "json"];
     let written = fencepost(&asked);
     assert_eq!((written.status, written.stderr.as_str()), (0, ""));
-    let found = json(&written.stdout);
+    let found = written.json();
     assert_eq!((&found["version"], &found["bounds"]["delays"]), (&json("2"), &json("1")));
     let counts = found["runs"]["by_delays"].as_array().unwrap();
     let sum: u64 = counts.iter().filter_map(Value::as_u64).sum();
     assert_eq!((Some(sum), &counts[2]), (found["runs"]["all"].as_u64(), &json("0")));
-    let schema = json(&fencepost(&["schema", "certificate"]).stdout);
-    assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&found));
+    satisfies("certificate", &found);
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("one.json"), &written.stdout).unwrap();
     let check = ["explore", "--check", "one.json", "--whole", "--quiet"];
@@ -74,9 +67,7 @@ fn late_messages_are_counted_stated_and_checked() {
         (&["--delays", "2", "--fault", "pause", "--faults", "2"], "together"),
         (&["--program", "true"], "program 'true': expected --client"),
     ] {
-        let refused = fencepost(&[&["explore"], asked].concat());
-        assert_eq!((refused.status, refused.stdout.as_str()), (2, ""), "{says}");
-        assert!(refused.stderr.contains(says), "{says}: {}", refused.stderr);
+        refuses(&[&["explore"], asked].concat(), &[says]);
     }
 }
 
@@ -109,9 +100,7 @@ fn two_certificates_are_compared_line_by_line() {
     }
     for (bad, says) in [("cut.json", "truncated"), ("no-such.json", "no-such.json")] {
         for refused in [diff("none.json", bad), diff(bad, "none.json")] {
-            assert_eq!((refused.status, refused.stdout.as_str()), (2, ""), "{bad}");
-            assert!(refused.stderr.contains(says), "{}", refused.stderr);
-            assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
+            is_refused(&refused, &[says]);
         }
     }
     assert_eq!(fencepost_in(folder.path(), &["explore", "--diff", "none.json"]).status, 2);
@@ -122,7 +111,7 @@ const SAMPLED_MAX: u64 = 600_000;
 
 #[test]
 fn the_published_certificates_come_out_again_the_small_ones_whole() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/data/certificates");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/data/certificates");
     let mut small = 0;
     for entry in std::fs::read_dir(&folder).expect("the folder is there") {
         let path = entry.expect("it can be read").path();
@@ -152,26 +141,26 @@ fn a_counterexample_is_a_report_that_replays() {
     let asked = ["--client", "set-ex-del", "--fault", "pause", "--no-shrink", "--format", "json"];
     let found = explore(&asked);
     assert_eq!((found.status, found.stderr.as_str()), (1, ""));
-    let report = json(&found.stdout);
+    let report = found.json();
     let run = &report["runs"][0];
     assert_eq!(run["plan"]["faults"].as_array().unwrap().len(), 1, "one fault is enough");
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("report.json"), &found.stdout).unwrap();
     let replayed = fencepost_in(folder.path(), &["replay", "report.json", "--format", "json"]);
     assert_eq!(replayed.status, 1, "{}", replayed.stderr);
-    assert_eq!(json(&replayed.stdout)["runs"][0]["history_digest"], run["history_digest"]);
+    assert_eq!(replayed.json()["runs"][0]["history_digest"], run["history_digest"]);
 
     let command = run["violations"][0]["replay"].as_str().unwrap();
-    assert_eq!(json(&replayed.stdout)["runs"][0]["violations"][0]["replay"], command);
+    assert_eq!(replayed.json()["runs"][0]["violations"][0]["replay"], command);
     let words: Vec<&str> = command.split(' ').skip(1).collect();
     let again = fencepost(&[&words[..], &["--quiet", "--no-shrink", "--format", "json"]].concat());
-    assert_eq!(json(&again.stdout)["runs"], report["runs"]);
+    assert_eq!(again.json()["runs"], report["runs"]);
 }
 
 #[test]
 fn a_counterexample_counts_no_other_seeds_because_no_seed_draws_its_plan() {
     let asked = ["--fault", "pause", "--faults", "1"];
-    let report = json(&explore(&[&asked[..], &["--format", "json"]].concat()).stdout);
+    let report = explore(&[&asked[..], &["--format", "json"]].concat()).json();
     let remedies = report["runs"][0]["violations"][0]["remedies"].as_array().unwrap();
     assert!(!remedies.is_empty() && remedies.iter().all(|one| one["seeds"] == 0), "{remedies:?}");
     let text = explore(&asked).stdout;
@@ -192,26 +181,13 @@ fn a_text_says_what_is_not_covered_and_how_many_were_exercised() {
 #[test]
 fn an_interrupted_exploration_is_no_certificate() {
     let asked = ["--fault", "client-crash", "--faults", "2", "--yes", "--format", "json"];
-    let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
-        .args([&["explore", "--latency", "1ms"], &asked[..]].concat())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary runs");
-    let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
-    for _ in 0..2 {
-        stderr.read_line(&mut String::new()).expect("it says what it does");
-    }
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(sent.expect("kill runs").success());
-    let output = child.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(130));
-    let partial = json(&String::from_utf8(output.stdout).expect("it is text"));
+    let arguments = [&["explore", "--latency", "1ms"], &asked[..]].concat();
+    let (status, partial) = interrupted(&arguments, Path::new("."), 2, "-INT");
+    assert_eq!(status, Some(130));
     assert_eq!(partial["format"], "fencepost.exploration");
     assert_eq!(partial["is_certificate"], false);
     assert!(partial["reason"].as_str().unwrap().starts_with("stopped after "), "{partial}");
-    let schema = json(&fencepost(&["schema", "exploration"]).stdout);
-    assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&partial));
+    satisfies("exploration", &partial);
 }
 
 #[test]
@@ -223,7 +199,7 @@ fn shards_merge_to_the_bytes_of_the_whole_and_nothing_less_is_a_certificate() {
     for name in ["1", "2", "3"] {
         let part = run(&["--shard", &format!("{name}/3"), "--format", "json"]);
         assert_eq!((part.status, part.stderr.as_str()), (0, ""));
-        assert!(json(&part.stdout)["reason"].as_str().unwrap().contains("only shard"));
+        assert!(part.json()["reason"].as_str().unwrap().contains("only shard"));
         std::fs::write(folder.path().join(name), part.stdout).unwrap();
     }
     for format in ["json", "text", "html"] {
@@ -234,7 +210,7 @@ fn shards_merge_to_the_bytes_of_the_whole_and_nothing_less_is_a_certificate() {
     }
     let some = merge(&["1", "3", "--partial", "--format", "json"]);
     assert_eq!((some.status, some.stderr.as_str()), (3, ""));
-    assert_eq!(json(&some.stdout)["is_certificate"], false);
+    assert_eq!(some.json()["is_certificate"], false);
     std::fs::write(folder.path().join("some"), &some.stdout).unwrap();
     assert_eq!(merge(&["2", "some", "--format", "json"]).stdout, run(&["--format", "json"]).stdout);
     let text = std::fs::read_to_string(folder.path().join("2")).unwrap();
@@ -259,9 +235,7 @@ fn shards_merge_to_the_bytes_of_the_whole_and_nothing_less_is_a_certificate() {
         (check(&["--shard", "4/3"]), "1 <= m <= n"),
         (check(&["--resume"]), "--checkpoint"),
     ] {
-        assert_eq!((refused.status, refused.stdout.as_str()), (2, ""), "{says}");
-        assert!(refused.stderr.contains(says), "{says}: {}", refused.stderr);
-        assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
+        is_refused(&refused, &[says]);
     }
 }
 
@@ -270,30 +244,15 @@ fn an_exploration_goes_on_after_a_signal_where_its_checkpoint_is() {
     let folder = tempfile::tempdir().unwrap();
     let asked = ["explore", "--latency", "1ms", "--fault", "latency", "--faults", "2"];
     let kept = ["--format", "json", "--checkpoint", "kept", "--resume"];
-    let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
-        .args([&asked[..], &kept, &["--checkpoint-every", "1us"]].concat())
-        .current_dir(folder.path())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary runs");
-    let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
-    for _ in 0..2 {
-        stderr.read_line(&mut String::new()).expect("it says what it does");
-    }
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(sent.expect("kill runs").success());
-    let output = child.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(130));
-    let partial = json(&String::from_utf8(output.stdout).expect("it is text"));
+    let arguments = [&asked[..], &kept, &["--checkpoint-every", "1us"]].concat();
+    let (status, partial) = interrupted(&arguments, folder.path(), 2, "-INT");
+    assert_eq!(status, Some(130));
     let kept_file = json(&std::fs::read_to_string(folder.path().join("kept")).unwrap());
     assert_eq!((&partial["slices"], &partial["runs"]), (&kept_file["slices"], &kept_file["runs"]));
 
     let other = ["--fault", "pause", "--quiet"];
     let other = fencepost_in(folder.path(), &[&["explore"], &other[..], &kept].concat());
-    assert_eq!((other.status, other.stdout.as_str()), (2, ""));
-    assert!(other.stderr.contains("belongs to another exploration: "), "{}", other.stderr);
-    assert_eq!(other.stderr.lines().count(), 1);
+    is_refused(&other, &["belongs to another exploration: "]);
 
     let whole = fencepost(&[&asked[..], &["--quiet", "--format", "json"]].concat());
     for _ in 0..2 {
@@ -329,12 +288,7 @@ fn what_cannot_be_enumerated_is_refused_in_one_line() {
         ),
         (&["--check", "no-such.json"], &["no-such.json"]),
     ] {
-        let refused = explore(&[asked, &["--jobs", "1"]].concat());
-        assert_eq!((refused.status, refused.stdout.as_str()), (2, ""), "{asked:?}");
-        assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
-        for part in says {
-            assert!(refused.stderr.contains(part), "{asked:?}: {} lacks {part}", refused.stderr);
-        }
+        is_refused(&explore(&[asked, &["--jobs", "1"]].concat()), says);
     }
 }
 
@@ -371,7 +325,7 @@ fn every_published_counterexample_is_found_by_its_command() {
 fn the_table_of_published_certificates_is_that_of_the_folder() {
     use fencepost_reports::documents::certificate::{Certificate, read};
     use fencepost_reports::summary::published::{PUBLISHED, Published};
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/data/certificates");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/data/certificates");
     let row = |name: &str, written: &Certificate| {
         let bounds = &written.bounds;
         let count = |count: u8, what: &str| match count {

@@ -1,4 +1,5 @@
 use crate::answer::fencepost_in;
+use crate::refusal::is_refused;
 use fencepost_testing::skip;
 use std::fs;
 use std::process::Command;
@@ -70,9 +71,7 @@ fn what_no_script_can_show_is_refused_in_one_line() {
         let folder = reported(options);
         let words = ["export", "report.json", "--as", "script"];
         let answer = fencepost_in(folder.path(), &words);
-        assert_eq!((answer.status, &*answer.stdout), (2, ""), "{options}: {}", answer.stderr);
-        assert_eq!(answer.stderr.lines().count(), 1, "{options}: {}", answer.stderr);
-        assert!(answer.stderr.contains(why), "{options}: {}", answer.stderr);
+        is_refused(&answer, &[why]);
         assert!(!folder.path().join("violation").exists(), "{options}");
     }
 }

@@ -1,4 +1,5 @@
 use crate::answer::{Answer, fencepost_in};
+use crate::refusal::is_refused;
 use serde_json::Value;
 use std::path::Path;
 
@@ -59,7 +60,7 @@ fn nights_find_accept_and_fix() {
     let (code, first) = status(folder, &["sweep", "--seeds", "+6", "--format", "json"]);
     assert_eq!(code, 1, "{}", first.stderr);
     assert!(first.stderr.contains("findings.jsonl: "), "{}", first.stderr);
-    let sweep: Value = serde_json::from_str(&first.stdout).unwrap();
+    let sweep = first.json();
     assert_eq!(sweep["cells"][0]["fingerprints"][0]["state"], "new");
     assert!(states(folder).iter().all(|state| state == "new"));
     assert_eq!(store(folder)[0]["next_seed"], "6");
@@ -131,12 +132,12 @@ fn a_stopped_sweep_of_new_seeds_can_be_resumed_and_loses_none() {
     let folder = folder.path();
     let new_seeds = ["sweep", "--seeds", "+40", "--checkpoint", "at", "--format", "json", "-q"];
     let stopped = status(folder, &[&new_seeds[..], &["--fail-fast"]].concat()).1;
-    let sum: Value = serde_json::from_str(&stopped.stdout).unwrap();
+    let sum = stopped.json();
     assert_eq!(sum["complete"], false);
     let missing = sum["gaps"].get(0).map_or(&sum["seeds"]["to"], |gap| &gap["from"]);
     assert_eq!(store(folder)[0]["next_seed"], *missing);
     let resumed = status(folder, &[&new_seeds[..], &["--resume"]].concat()).1;
-    let sum: Value = serde_json::from_str(&resumed.stdout).expect(&resumed.stderr);
+    let sum = resumed.json();
     assert_eq!(sum["seeds"], serde_json::json!({ "from": "0", "to": "40" }));
     assert_eq!((&sum["complete"], &store(folder)[0]["next_seed"]), (&true.into(), &"40".into()));
 }
@@ -166,7 +167,7 @@ fn a_merge_adds_all_slices() {
     assert_eq!(twice.replace("known", "new  "), once, "each run counts once");
     let (_, listed) =
         status(folder, &["findings", "list", "--findings", "merged.jsonl", "--format", "json"]);
-    let merged: Value = serde_json::from_str(&listed.stdout).unwrap();
+    let merged = listed.json();
     assert_eq!(merged["next_seed"], "6");
     assert!(!merged["all"].as_object().unwrap().is_empty());
 }
@@ -210,9 +211,7 @@ fn damage_and_wrong_names_are_refused_in_one_line() {
     let folder = project();
     let folder = folder.path();
     let refused = |arguments: &[&str], part: &str| {
-        let (code, answer) = status(folder, arguments);
-        assert_eq!((code, answer.stderr.lines().count()), (2, 1), "{}", answer.stderr);
-        assert!(answer.stderr.contains(part), "{:?} does not say {part:?}", answer.stderr);
+        is_refused(&fencepost_in(folder, arguments), &[part]);
     };
     refused(&["findings", "list"], "findings.jsonl: no such file: expected a store");
     refused(&["sweep", "--seeds", "+x"], "expected +N");

@@ -1,5 +1,5 @@
 use crate::answer::{fencepost, fencepost_in};
-use std::path::Path;
+use crate::refusal::refusal_in;
 
 const FIFTEEN_LINES: &str = r#"
 local DELETE = [[if redis.call("get", KEYS[1]) == ARGV[1] then
@@ -21,21 +21,13 @@ fn folder(text: &str) -> tempfile::TempDir {
     folder
 }
 
-fn refusal(folder: &Path, arguments: &[&str]) -> String {
-    let answer = fencepost_in(folder, arguments);
-    let lines: Vec<&str> = answer.stderr.lines().collect();
-    assert_eq!((answer.status, lines.len()), (2, 1), "{arguments:?}: {}", answer.stderr);
-    assert_eq!(answer.stdout, "", "{arguments:?}");
-    lines[0].to_owned()
-}
-
 #[test]
 fn a_report_of_a_script_is_replayed_without_the_file_and_shrunk() {
     let folder = folder(FIFTEEN_LINES);
     let run = ["--lock", "lock.lua", "--seed", "15", "--fault", "pause", "--format", "json"];
     let answer = fencepost_in(folder.path(), &run);
     assert_eq!(answer.status, 1, "{}", answer.stderr);
-    let report: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
+    let report = answer.json();
     assert_eq!(report["config"]["scenario"]["scripts"][0]["text"], FIFTEEN_LINES);
     let found = &report["runs"][0]["violations"][0];
     assert_eq!(found["replay"], "fencepost --seed 15 --fault pause --lock lock.lua");
@@ -56,7 +48,7 @@ fn a_script_is_swept_compared_explored_and_searched_like_a_lock_of_the_table() {
         folder.path(),
         &[&sweep[..], &["--fault", "pause", "--no-shrink", "--format", "json"]].concat(),
     );
-    let sum: serde_json::Value = serde_json::from_str(&swept.stdout).unwrap();
+    let sum = swept.json();
     let cells = sum["cells"].as_array().unwrap();
     let names: Vec<&str> = cells.iter().filter_map(|cell| cell["client"].as_str()).collect();
     assert_eq!(names, ["single-node", "lock.lua"]);
@@ -82,7 +74,7 @@ fn the_ttl_of_a_script_counts_unless_another_is_asked_for() {
     let scenario = |more: &[&str]| {
         let run = ["--lock", "lock.lua", "--format", "json", "--no-shrink", "--cycles", "2"];
         let answer = fencepost_in(folder.path(), &[&run[..], more].concat());
-        let report: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
+        let report = answer.json();
         report["config"]["scenario"].clone()
     };
     let own = scenario(&[]);
@@ -95,7 +87,7 @@ fn the_ttl_of_a_script_counts_unless_another_is_asked_for() {
 fn a_wrong_script_is_refused_in_one_line_before_anything_runs() {
     let at = |text: &str| {
         let folder = folder(text);
-        refusal(folder.path(), &["--lock", "lock.lua"])
+        refusal_in(folder.path(), &["--lock", "lock.lua"])
     };
     assert!(at("function acquire(").starts_with("error: lock.lua:1:18: "));
     assert!(at("function acquire() redis.cal() end").starts_with("error: lock.lua:1:26: unknown"));
@@ -118,7 +110,7 @@ fn a_command_that_redis_rejects_in_every_run_is_refused_with_its_place() {
     let at = |acquire: &str| {
         let release = "function release(key) return redis.call('DEL', key) == 1 end\n";
         let folder = folder(&format!("{release}function acquire(key)\n  {acquire}\nend"));
-        refusal(folder.path(), &["--lock", "lock.lua"])
+        refusal_in(folder.path(), &["--lock", "lock.lua"])
     };
     let place = "error: lock.lua:3:";
     for (acquire, reply) in [
@@ -139,7 +131,7 @@ fn a_command_that_redis_rejects_in_every_run_is_refused_with_its_place() {
 fn a_command_that_redis_does_not_know_is_an_error_of_the_script_and_no_violation() {
     let at = |text: &str| {
         let folder = folder(text);
-        refusal(folder.path(), &["--lock", "lock.lua"])
+        refusal_in(folder.path(), &["--lock", "lock.lua"])
     };
     let release = "function release() return true end\n";
     assert_eq!(
@@ -166,7 +158,7 @@ fn a_command_that_redis_does_not_know_is_an_error_of_the_script_and_no_violation
 #[test]
 fn files_that_are_no_scripts_are_refused() {
     let folder = folder("\u{0}");
-    let line = |arguments: &[&str]| refusal(folder.path(), arguments);
+    let line = |arguments: &[&str]| refusal_in(folder.path(), arguments);
     assert!(line(&["--lock", "nowhere.lua"]).starts_with("error: nowhere.lua: "));
     std::fs::write(folder.path().join("bytes.lua"), b"-- \xff").unwrap();
     assert!(line(&["--lock", "bytes.lua"]).contains("valid UTF-8"));
@@ -197,7 +189,7 @@ fn a_new_lock_runs_as_it_is_and_is_never_overwritten() {
         let shown = fencepost_in(folder.path(), &words);
         assert_eq!(shown.status, 1, "{suggested} shows a violation: {}", shown.stdout);
     }
-    let line = |arguments: &[&str]| refusal(folder.path(), arguments);
+    let line = |arguments: &[&str]| refusal_in(folder.path(), arguments);
     assert!(line(&["new", "lock", "my-redis"]).contains("my-redis.lua already exists"));
     assert!(line(&["new", "lock", "a b"]).contains("'a b': expected a name of letters"));
     assert!(line(&["new", "lock", "--", "-x"]).contains("'-x': expected a name of letters"));
@@ -222,8 +214,8 @@ end
     );
     let run = ["--lock", "lock.lua", "--seed", "1", "--fault", "none", "--format", "json"];
     let answer = fencepost_in(folder.path(), &[&run[..], &["--set", "redis-version=8.4"]].concat());
-    let report: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
+    let report = answer.json();
     assert_eq!((answer.status, &report["runs"][0]["verdict"]), (0, &"valid".into()));
     assert_eq!(report["config"]["scenario"]["redis-version"], "8.4");
-    assert!(refusal(folder.path(), &run).contains("unknown command 'DELEX'"));
+    assert!(refusal_in(folder.path(), &run).contains("unknown command 'DELEX'"));
 }

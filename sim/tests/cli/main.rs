@@ -1,6 +1,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod answer;
+mod interrupted;
+mod refusal;
+mod schema;
 
 mod bad_history;
 mod bad_input;

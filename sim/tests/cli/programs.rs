@@ -1,13 +1,9 @@
-use crate::answer::{Answer, fencepost, fencepost_in};
-use serde_json::Value;
+use crate::answer::{Answer, fencepost, fencepost_in, json, without_measured};
+use crate::refusal::is_refused;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
-
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
-}
 
 fn silent(folder: &Path) -> Answer {
     let asked = ["run", "--seed", "4", "--cycles", "1", "--program", "silent=sh worker.sh"];
@@ -55,19 +51,14 @@ fn a_worker_that_changed_is_refused_by_name_unless_it_is_allowed() {
     {
         fs::write(folder.path().join(file), content).unwrap();
         for command in ["replay", "shrink"] {
-            let refused = ask(&[command]);
-            assert_eq!((refused.status, refused.stdout.as_str()), (2, ""), "{}", refused.stderr);
-            let is_told = refused.stderr.starts_with("error: program 'silent': ")
-                && refused.stderr.contains(file)
-                && refused.stderr.contains("--allow-changed")
-                && refused.stderr.lines().count() == 1;
-            assert!(is_told, "{}", refused.stderr);
+            let parts = ["error: program 'silent': ", file, "--allow-changed"];
+            is_refused(&ask(&[command]), &parts);
         }
     }
     let allowed = ask(&["replay", "--allow-changed", "--format", "json"]);
     assert_eq!(allowed.status, 3, "{}", allowed.stderr);
     assert!(allowed.stderr.starts_with("note: program 'silent': "), "{}", allowed.stderr);
-    let printed = &json(&allowed.stdout)["runs"][0]["programs"][0]["output"];
+    let printed = &allowed.json()["runs"][0]["programs"][0]["output"];
     let texts: Vec<&str> =
         printed.as_array().unwrap().iter().map(|line| line["text"].as_str().unwrap()).collect();
     assert_eq!(texts, ["more", "other"]);
@@ -99,14 +90,14 @@ fn the_boundary_of_a_program_is_found_within_its_runs() {
     };
     let found = ask(&["--seeds", "0..4", "--parts", "2", "--step", "3s", "--cycles", "4"]);
     assert_eq!(found.status, 1, "{}", found.stderr);
-    let report = json(&found.stdout);
+    let report = found.json();
     assert_eq!((&report["client"], &report["monotone"]), (&"worker".into(), &true.into()));
     let turns = &report["found"];
     let at = |key: &str| turns[key].as_u64().unwrap();
     assert!(at("violated") > 1_990_000 && at("quiet") < at("violated"), "{turns}");
     // The default limit of 400 runs reduces the number of seeds.
     let wide = ask(&["--parts", "100", "--step", "120ms", "--cycles", "1"]);
-    let report = json(&wide.stdout);
+    let report = wide.json();
     let probes = report["probes"].as_array().unwrap().len() as u64;
     let seeds: u64 = report["seeds"]["to"].as_str().unwrap().parse().unwrap();
     assert!(seeds >= 3 && probes * seeds <= 400, "{probes} probes of {seeds} seeds");
@@ -163,13 +154,7 @@ fn shards_of_a_program_add_up_and_go_on_and_a_changed_worker_does_neither() {
     keep("2.json", ask(&["--shard", "2/2", "--checkpoint", "at"]));
     keep("again.json", ask(&["--shard", "2/2", "--checkpoint", "at", "--resume"]));
     let merge = || fencepost_in(folder.path(), &["merge", "1.json", "2.json", "--format", "json"]);
-    let cells = |text: &str| {
-        let mut cells = json(text)["cells"].clone();
-        for cell in cells.as_array_mut().unwrap() {
-            cell.as_object_mut().unwrap().remove("measured");
-        }
-        cells
-    };
+    let cells = |text: &str| without_measured(text)["cells"].clone();
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     let sum = merge();
     assert_eq!(sum.status, 1, "{}", sum.stderr);
@@ -252,11 +237,7 @@ fn a_new_worker_is_written_with_the_commands_to_install_and_to_run_it() {
     assert!(made.stdout.lines().count() == 4, "every line is a file or a command: {}", made.stdout);
     let project = std::fs::read_to_string(folder.path().join("pom.xml")).unwrap();
     assert!(project.contains("<artifactId>curator-recipes</artifactId>"), "{project}");
-    let refused = |words: &[&str], reason: &str| {
-        let answer = new(words);
-        let is_told = answer.stderr.contains(reason) && answer.stderr.lines().count() == 1;
-        assert!(answer.status == 2 && is_told, "{}", answer.stderr);
-    };
+    let refused = |words: &[&str], reason: &str| is_refused(&new(words), &[reason]);
     refused(&["python"], "worker.py already exists: expected a folder without this file");
     refused(&["perl"], "unknown language 'perl'");
     refused(&["go", "--on", "zookeeper"], "unknown --on 'zookeeper': expected one of redis");
@@ -278,7 +259,7 @@ fn a_program_against_another_coordinator_says_so_in_its_report_and_bad_input_is_
     ] {
         let asked = [&program[..], &["--coordinator", coordinator]].concat();
         let answer = fencepost_in(folder.path(), &asked);
-        let report = json(&answer.stdout);
+        let report = answer.json();
         let stated = &report["config"]["scenario"]["programs"][0];
         assert_eq!(stated["coordinator"], coordinator);
         let printed = report["runs"][0]["programs"][0]["output"].as_array().unwrap();
@@ -286,9 +267,7 @@ fn a_program_against_another_coordinator_says_so_in_its_report_and_bad_input_is_
         assert!(has, "{coordinator}: {printed:?}");
     }
     let refused = |more: &[&str], reason: &str| {
-        let answer = fencepost_in(folder.path(), &[&program[..], more].concat());
-        let is_told = answer.stderr.contains(reason) && answer.stderr.lines().count() == 1;
-        assert!(answer.status == 2 && is_told, "{}", answer.stderr);
+        is_refused(&fencepost_in(folder.path(), &[&program[..], more].concat()), &[reason]);
     };
     let sentinel = ["--coordinator", "etcd", "--deployment", "sentinel"];
     refused(&sentinel, "--deployment 'sentinel': expected cluster or single for programs on etcd");

@@ -1,4 +1,5 @@
-use crate::answer::{Answer, fencepost_in};
+use crate::answer::fencepost_in;
+use crate::refusal::{is_refused, refusal_in};
 use serde_json::Value;
 use std::path::Path;
 
@@ -38,9 +39,10 @@ fn project(text: &str) -> tempfile::TempDir {
     folder
 }
 
-fn json(answer: &Answer) -> Value {
+fn done(place: &Path, arguments: &[&str]) -> Value {
+    let answer = fencepost_in(place, arguments);
     assert!(answer.status < 2, "{}", answer.stderr);
-    serde_json::from_str(&answer.stdout).unwrap()
+    answer.json()
 }
 
 fn cells(sweep: &Value) -> Vec<(&str, &str)> {
@@ -52,7 +54,7 @@ fn cells(sweep: &Value) -> Vec<(&str, &str)> {
 fn a_project_is_found_above_and_its_paths_are_relative_to_it() {
     let folder = project(PROJECT);
     for place in [folder.path().to_owned(), folder.path().join("locks")] {
-        let sweep = json(&fencepost_in(&place, &["sweep"]));
+        let sweep = done(&place, &["sweep"]);
         assert_eq!(cells(&sweep), [("orders.lua", "none"), ("orders.lua", "pause")]);
         assert_eq!(
             (&sweep["seeds"]["to"], &sweep["config"]["explains"]),
@@ -62,14 +64,14 @@ fn a_project_is_found_above_and_its_paths_are_relative_to_it() {
     }
     let elsewhere = tempfile::tempdir().unwrap();
     let config = folder.path().join("fencepost.toml").display().to_string();
-    let sweep = json(&fencepost_in(elsewhere.path(), &["sweep", "--config", &config]));
+    let sweep = done(elsewhere.path(), &["sweep", "--config", &config]);
     assert_eq!(cells(&sweep).len(), 2);
 }
 
 #[test]
 fn a_profile_replaces_general_options_and_flags_replace_both() {
     let folder = project(PROJECT);
-    let of = |arguments: &[&str]| json(&fencepost_in(folder.path(), arguments));
+    let of = |arguments: &[&str]| done(folder.path(), arguments);
     let sweep = of(&["sweep", "--profile", "pull-request"]);
     assert_eq!(cells(&sweep), [("orders.lua", "none")]);
     assert_eq!(sweep["config"]["explains"], true, "a flag that is off in the profile");
@@ -89,11 +91,11 @@ fn a_profile_replaces_general_options_and_flags_replace_both() {
 fn commands_that_replay_ignore_the_project() {
     let folder = project(PROJECT);
     let sweep = ["--fault", "pause", "--seed", "15", "--cycles", "20", "--ttl", "10s"];
-    let report = json(&fencepost_in(folder.path(), &sweep));
+    let report = done(folder.path(), &sweep);
     let replay = report["runs"][0]["violations"][0]["replay"].as_str().unwrap();
     assert!(replay.contains(" --lock locks/orders.lua") && replay.ends_with(" --no-config"));
     let words: Vec<&str> = replay.split_whitespace().skip(1).chain(["--format", "json"]).collect();
-    let again = json(&fencepost_in(folder.path(), &words));
+    let again = done(folder.path(), &words);
     assert_eq!(again["runs"][0]["history_digest"], report["runs"][0]["history_digest"]);
 }
 
@@ -101,13 +103,8 @@ fn commands_that_replay_ignore_the_project() {
 fn a_wrong_line_is_named_with_what_is_valid() {
     let refused = |text: &str, parts: &[&str]| {
         let folder = project(text);
-        let answer = fencepost_in(folder.path(), &["sweep"]);
-        let lines: Vec<&str> = answer.stderr.lines().collect();
-        assert_eq!((answer.status, lines.len()), (2, 1), "{text}: {}", answer.stderr);
-        assert_eq!(answer.stdout, "");
-        for part in parts {
-            assert!(lines[0].contains(part), "{text:?}: {:?} does not say {part:?}", lines[0]);
-        }
+        println!("{text}");
+        is_refused(&fencepost_in(folder.path(), &["sweep"]), parts);
     };
     refused("seeds = '0..3'\nfalt = 'pause'", &["line 2: unknown key 'falt'", "'fault'"]);
     refused("colour = 1", &["line 1: unknown key 'colour'", "[profile.NAME]", "seeds, "]);
@@ -133,17 +130,12 @@ fn a_wrong_line_is_named_with_what_is_valid() {
 #[test]
 fn a_profile_that_is_nowhere_is_refused() {
     let folder = project(PROJECT);
-    let said = |place: &Path, arguments: &[&str]| {
-        let answer = fencepost_in(place, arguments);
-        assert_eq!((answer.status, answer.stderr.lines().count()), (2, 1), "{}", answer.stderr);
-        answer.stderr
-    };
-    let unknown = said(folder.path(), &["sweep", "--profile", "nigth"]);
+    let unknown = refusal_in(folder.path(), &["sweep", "--profile", "nigth"]);
     assert!(unknown.contains("unknown profile 'nigth' (did you mean 'night'?)"), "{unknown}");
     assert!(unknown.contains("expected one of night, pull-request"), "{unknown}");
-    let without = said(tempfile::tempdir().unwrap().path(), &["--profile", "night"]);
+    let without = refusal_in(tempfile::tempdir().unwrap().path(), &["--profile", "night"]);
     assert!(without.contains("expected fencepost.toml in the current folder"), "{without}");
-    let missing = said(folder.path(), &["sweep", "--config", "missing.toml"]);
+    let missing = refusal_in(folder.path(), &["sweep", "--config", "missing.toml"]);
     assert!(missing.contains("missing.toml: no such file: expected options in TOML"), "{missing}");
 }
 
@@ -152,13 +144,9 @@ fn a_file_above_starts_programs_only_in_the_same_repository() {
     let folder = project("program = 'w=./worker'\ndeployment = 'single'\ncycles = 2");
     let inner = folder.path().join("locks");
     let run = |arguments: &[&str]| fencepost_in(&inner, arguments);
-    let refused = run(&["--seed", "1"]);
-    assert_eq!((refused.status, refused.stderr.lines().count()), (2, 1), "{}", refused.stderr);
-    for part in
-        ["../fencepost.toml: 'program' may be in", "--config ../fencepost.toml", "--no-config"]
-    {
-        assert!(refused.stderr.contains(part), "{}", refused.stderr);
-    }
+    let parts =
+        ["../fencepost.toml: 'program' may be in", "--config ../fencepost.toml", "--no-config"];
+    is_refused(&run(&["--seed", "1"]), &parts);
     let other = run(&["--client", "single-node", "--fault", "none"]);
     assert_eq!(other.status, 0, "{}", other.stderr);
     assert!(other.stderr.contains("note: using the options in ../fencepost.toml"));

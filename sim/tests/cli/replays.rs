@@ -1,25 +1,23 @@
-use crate::answer::fencepost_in;
+use crate::answer::{Answer, fencepost_in};
 use serde_json::Value;
 use std::fs;
 
 const RUN: &[&str] =
     &["--seed", "15", "--client", "single-node", "--fault", "pause", "--format", "json"];
 
-fn run_of(text: &str) -> Value {
-    let report: Value =
-        serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
-    report["runs"][0].clone()
+fn run_of(answer: &Answer) -> Value {
+    answer.json()["runs"][0].clone()
 }
 
 #[test]
 fn a_minimal_run_replays_by_its_command_and_from_its_report() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| fencepost_in(folder.path(), arguments);
-    let whole = run(RUN).stdout;
-    fs::write(folder.path().join("run.json"), &whole).unwrap();
+    let whole = run(RUN);
+    fs::write(folder.path().join("run.json"), &whole.stdout).unwrap();
     let minimal = run(&["replay", "run.json", "--minimal", "--format", "json"]);
     fs::write(folder.path().join("minimal.json"), &minimal.stdout).unwrap();
-    let (whole, minimal) = (run_of(&whole), run_of(&minimal.stdout));
+    let (whole, minimal) = (run_of(&whole), run_of(&minimal));
     let stated = &whole["violations"][0]["minimal_run"];
     for key in ["processes", "cycles"] {
         assert_eq!(minimal["workload"][key], stated[key], "{key}");
@@ -30,12 +28,12 @@ fn a_minimal_run_replays_by_its_command_and_from_its_report() {
     let words: Vec<&str> = command.split(' ').skip(1).collect();
     assert_eq!(run(&words).status, 1);
     let allowed = run(&[&words[..], &["--allow-changed", "--format", "json"]].concat());
-    let stated = &run_of(&allowed.stdout)["violations"][0]["replay"];
+    let stated = &run_of(&allowed)["violations"][0]["replay"];
     assert_eq!(*stated, format!("{command} --allow-changed"));
 
     let again = run(&["replay", "minimal.json", "--format", "json"]);
     assert_eq!(again.status, 1, "{}", again.stderr);
-    let again = run_of(&again.stdout);
+    let again = run_of(&again);
     for key in ["history_digest", "workload"] {
         assert_eq!(again[key], minimal[key], "{key}");
     }

@@ -1,11 +1,6 @@
 use crate::answer::fencepost;
+use crate::schema::satisfies;
 use serde_json::Value;
-
-fn json(arguments: &[&str]) -> Value {
-    let answer = fencepost(arguments);
-    serde_json::from_str(&answer.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {}", answer.stderr))
-}
 
 #[test]
 fn reports_and_sweeps_satisfy_their_schemas() {
@@ -13,29 +8,24 @@ fn reports_and_sweeps_satisfy_their_schemas() {
         "--seed", "2", "--fault", "failover,pause", "--cycles", "6", "--format", "json",
         "--with-history",
     ];
-    let report = json(&run);
-    let sweep = json(&[
+    let report = fencepost(&run).json();
+    let sweep = [
         "sweep", "--seeds", "0..12", "--fault", "pause", "--cycles", "6", "--format", "json", "-q",
-    ]);
+    ];
+    let sweep = fencepost(&sweep).json();
     let plan = report["runs"][0]["plan"].clone();
     let history = report["runs"][0]["history"].clone();
     for (name, value) in
         [("report", &report), ("sweep", &sweep), ("plan", &plan), ("history", &history)]
     {
-        let schema = json(&["schema", name]);
-        let validator = jsonschema::validator_for(&schema).unwrap();
-        let errors: Vec<String> =
-            validator.iter_errors(value).map(|error| error.to_string()).collect();
-        assert_eq!(errors, Vec::<String>::new(), "{name}");
-        assert!(!validator.is_valid(&serde_json::json!({ "format": 7 })), "{name}");
+        satisfies(name, value);
     }
 }
 
 #[test]
 fn a_report_holds_what_the_contract_names() {
-    let report = json(&[
-        "--seed", "2", "--fault", "failover", "--client", "single-node", "--format", "json",
-    ]);
+    let run = ["--seed", "2", "--fault", "failover", "--client", "single-node", "--format", "json"];
+    let report = fencepost(&run).json();
     assert_eq!(report["format"], "fencepost.report");
     assert_eq!(report["version"], 2);
     assert_eq!(report["seed"], "2", "seeds are decimal strings");
@@ -60,15 +50,16 @@ fn a_report_holds_what_the_contract_names() {
 #[test]
 fn a_recorded_history_is_judged_again_alike() {
     let folder = tempfile::tempdir().unwrap();
-    let report = json(&[
+    let run = [
         "--seed", "1", "--fault", "pause", "--client", "single-node", "--format", "json",
         "--with-history",
-    ]);
+    ];
+    let report = fencepost(&run).json();
     let (path, history) = (folder.path().join("history.json"), &report["runs"][0]["history"]);
     std::fs::write(&path, history.to_string()).unwrap();
     let answer = fencepost(&["check", path.to_str().unwrap(), "--format", "json"]);
     assert_eq!(answer.status, 1, "{}", answer.stderr);
-    let judged: Value = serde_json::from_str(&answer.stdout).unwrap();
+    let judged = answer.json();
     let ids = |violations: &Value| -> Vec<String> {
         violations.as_array().unwrap().iter().map(|violation| violation["id"].to_string()).collect()
     };
@@ -103,7 +94,7 @@ fn exit_statuses_follow_the_verdicts() {
 #[test]
 fn everything_that_list_names_can_be_asked_for() {
     for what in ["clients", "coordinators", "faults", "workloads", "storages", "formats"] {
-        let rows = json(&["list", what, "--format", "json"]);
+        let rows = fencepost(&["list", what, "--format", "json"]).json();
         let rows = rows.as_array().unwrap();
         assert!(rows.len() >= 2, "{what}");
         for row in rows {

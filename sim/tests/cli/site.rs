@@ -1,4 +1,5 @@
 use crate::answer::{fencepost, fencepost_in};
+use crate::refusal::is_refused;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -79,9 +80,6 @@ fn every_link_of_the_site_leads_to_a_file_and_a_heading_and_nothing_is_fetched()
 #[test]
 fn a_folder_that_is_no_repository_is_refused_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
-    let answer = fencepost_in(folder.path(), &["docs"]);
-    assert_eq!(answer.status, 2);
-    assert_eq!(answer.stderr.lines().count(), 1, "{}", answer.stderr);
-    assert!(answer.stderr.contains("'README.md' not found"), "{}", answer.stderr);
+    is_refused(&fencepost_in(folder.path(), &["docs"]), &["'README.md' not found"]);
     assert!(!folder.path().join("site").exists());
 }

@@ -1,29 +1,13 @@
-use crate::answer::{fencepost, fencepost_in};
-use std::path::Path;
+use crate::answer::{Answer, fencepost, fencepost_in, json, without_measured};
+use crate::interrupted::interrupted;
+use crate::refusal::is_refused;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const SWEEP: &[&str] = &["sweep", "--client", "single-node", "--cycles", "4", "--quiet"];
 
-fn sweep(folder: &Path, more: &[&str]) -> crate::answer::Answer {
+fn sweep(folder: &Path, more: &[&str]) -> Answer {
     fencepost_in(folder, &[SWEEP, more].concat())
-}
-
-fn json(text: &str) -> serde_json::Value {
-    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
-}
-
-fn without_measured(text: &str) -> serde_json::Value {
-    fn strip(value: &mut serde_json::Value) {
-        if let Some(map) = value.as_object_mut() {
-            map.remove("measured");
-            map.values_mut().for_each(strip);
-        } else if let Some(list) = value.as_array_mut() {
-            list.iter_mut().for_each(strip);
-        }
-    }
-    let mut value = json(text);
-    strip(&mut value);
-    value
 }
 
 #[test]
@@ -73,8 +57,7 @@ fn a_checkpoint_of_another_sweep_is_refused() {
         ),
         (with("0..4", &["--shard", "1/2"]), "shard is 1/1, not 1/2"),
     ] {
-        assert_eq!((answer.status, answer.stdout.as_str()), (2, ""));
-        assert!(answer.stderr.contains(says), "{} does not say {says}", answer.stderr);
+        is_refused(&answer, &[says]);
     }
     std::fs::write(folder.path().join("at"), "{").unwrap();
     assert!(with("0..4", &[]).stderr.contains("not a valid checkpoint"));
@@ -96,7 +79,7 @@ fn kept_violations_are_reports_that_replay() {
             "--max-violations", "3",
         ],
     );
-    let sum = json(&answer.stdout);
+    let sum = answer.json();
     let mut files: Vec<_> =
         std::fs::read_dir(folder.path().join("out")).unwrap().map(|file| file.unwrap()).collect();
     files.retain(|file| file.path().extension().is_some_and(|extension| extension == "json"));
@@ -218,24 +201,6 @@ fn a_quiet_sweep_says_nothing_on_stderr() {
     assert_eq!(fencepost(&[SWEEP, &["--seeds", "0..4"]].concat()).stderr, "");
 }
 
-fn signalled(signal: &str, more: &[&str]) -> (Option<i32>, serde_json::Value) {
-    use std::io::{BufRead, BufReader};
-    let arguments = ["sweep", "--seeds", "0..1000000", "--cycles", "2", "--format", "json"];
-    let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
-        .args([&arguments, more].concat())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary runs");
-    let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
-    stderr.read_line(&mut String::new()).expect("it says how far it is");
-    let sent =
-        Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
-    assert!(sent.success());
-    let output = child.wait_with_output().expect("it ends");
-    (output.status.code(), json(&String::from_utf8_lossy(&output.stdout)))
-}
-
 #[test]
 fn a_signal_leaves_what_was_done_by_then_and_shows_in_the_exit_status() {
     let quiet = ["--client", "single-node"];
@@ -243,7 +208,9 @@ fn a_signal_leaves_what_was_done_by_then_and_shows_in_the_exit_status() {
     for (signal, status, options) in
         [("-INT", 130, &quiet[..]), ("-TERM", 143, &quiet[..]), ("-TERM", 143, &violated[..])]
     {
-        let (code, sum) = signalled(signal, options);
+        let sweep = ["sweep", "--seeds", "0..1000000", "--cycles", "2", "--format", "json"];
+        let arguments = [&sweep, options].concat();
+        let (code, sum) = interrupted(&arguments, Path::new("."), 1, signal);
         assert_eq!(code, Some(status), "{signal} {options:?}");
         assert_eq!(sum["complete"], false);
         let runs = sum["cells"][0]["runs"].as_u64().unwrap();
@@ -252,7 +219,7 @@ fn a_signal_leaves_what_was_done_by_then_and_shows_in_the_exit_status() {
 }
 
 #[test]
-fn merge_refuses_a_missing_first_or_last_slice() {
+fn merge_refuses_a_missing_slice_and_one_that_is_there_twice() {
     let folder = tempfile::tempdir().unwrap();
     for index in ["1", "2", "3"] {
         let shard = format!("{index}/3");
@@ -262,10 +229,9 @@ fn merge_refuses_a_missing_first_or_last_slice() {
     }
     let merge = |files: &[&str]| fencepost_in(folder.path(), &[&["merge"], files].concat());
     assert_eq!(merge(&["3", "1", "2"]).status, 0);
+    is_refused(&merge(&["1", "1"]), &["overlap"]);
     for (files, missing) in [(["2", "3"], "0..3"), (["1", "2"], "6..9"), (["3", "1"], "3..6")] {
-        let refused = merge(&files);
-        assert_eq!((refused.status, refused.stdout.as_str()), (2, ""), "{files:?}");
-        assert!(refused.stderr.contains(&format!("seeds {missing} are missing")), "{files:?}");
+        is_refused(&merge(&files), &[&format!("seeds {missing} are missing")]);
         assert_eq!(merge(&[&files[..], &["--partial"]].concat()).status, 0);
     }
 }
@@ -280,13 +246,8 @@ fn a_slice_that_was_damaged_or_cannot_be_is_refused() {
     };
     assert_eq!(merged(&slice.stdout).stderr, "");
     let damaged = merged(&slice.stdout.replacen("\"violated\": ", "\"violated\": 1", 1));
-    assert_eq!(damaged.status, 2);
-    assert!(
-        damaged.stderr.contains("the checksum of this sweep does not match"),
-        "{:?}",
-        damaged.stderr
-    );
-    let mut value = json(&slice.stdout);
+    is_refused(&damaged, &["the checksum of this sweep does not match"]);
+    let mut value = slice.json();
     value.as_object_mut().unwrap().remove("checksum");
     let bare = merged(&value.to_string());
     assert_eq!(bare.status, 1);
@@ -355,7 +316,7 @@ fn a_run_that_is_killed_while_it_writes_leaves_whole_files() {
         .spawn()
         .unwrap();
     let files = || std::fs::read_dir(&out).into_iter().flatten().map(|file| file.unwrap().path());
-    let is_whole = |path: &std::path::PathBuf| !path.to_string_lossy().contains("/.tmp-fencepost-");
+    let is_whole = |path: &PathBuf| !path.to_string_lossy().contains("/.tmp-fencepost-");
     while files().filter(is_whole).count() == 0 && child.try_wait().unwrap().is_none() {
         std::thread::yield_now();
     }
@@ -450,7 +411,7 @@ fn a_sweep_that_holds_too_much_memory_stops_and_says_so() {
 fn names_in_a_slice_reach_the_terminal_as_text() {
     let folder = tempfile::tempdir().unwrap();
     let slice = sweep(folder.path(), &["--seeds", "0..30", "--fault", "pause", "--format", "json"]);
-    let mut value = json(&slice.stdout);
+    let mut value = slice.json();
     value.as_object_mut().unwrap().remove("checksum");
     value["cells"][0]["client"] = "\u{1b}[2J\n::error::x <img src=x onerror=alert(1)>".into();
     std::fs::write(folder.path().join("slice"), value.to_string()).unwrap();
@@ -465,7 +426,7 @@ fn names_in_a_slice_reach_the_terminal_as_text() {
 
 #[test]
 fn the_published_pages_of_matrices_are_those_of_their_data() {
-    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
     for name in ["matrix", "availability"] {
         let data = docs.join("data").join(name).with_extension("json");
         let data = data.to_str().expect("it is text");

@@ -1,21 +1,8 @@
-use crate::answer::{fencepost, fencepost_in};
+use crate::answer::{fencepost, fencepost_in, json};
+use crate::refusal::{is_refused, refuses};
+use crate::schema::satisfies;
 use serde_json::Value;
 use std::path::Path;
-
-fn json(arguments: &[&str]) -> Value {
-    let answer = fencepost(arguments);
-    serde_json::from_str(&answer.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {}", answer.stderr))
-}
-
-#[track_caller]
-fn satisfies(name: &str, value: &Value) {
-    let schema = json(&["schema", name]);
-    let validator = jsonschema::validator_for(&schema).unwrap();
-    let errors: Vec<String> = validator.iter_errors(value).map(|error| error.to_string()).collect();
-    assert_eq!(errors, Vec::<String>::new());
-    assert!(!validator.is_valid(&serde_json::json!({ "format": 7 })));
-}
 
 const BOUNDARY: &[&str] = &[
     "boundary", "--client", "single-node", "--fault", "pause", "--vary", "pause", "--between",
@@ -24,9 +11,9 @@ const BOUNDARY: &[&str] = &[
 
 #[test]
 fn a_boundary_lies_beyond_its_bound_and_is_the_same_for_any_number_of_threads() {
-    let one = json(&[BOUNDARY, &["--format", "json", "--jobs", "1"]].concat());
+    let one = fencepost(&[BOUNDARY, &["--format", "json", "--jobs", "1"]].concat()).json();
     satisfies("boundary", &one);
-    assert_eq!(one, json(&[BOUNDARY, &["--format", "json", "--jobs", "3"]].concat()));
+    assert_eq!(one, fencepost(&[BOUNDARY, &["--format", "json", "--jobs", "3"]].concat()).json());
     let (violated, quiet) =
         (one["found"]["violated"].as_u64().unwrap(), one["found"]["quiet"].as_u64().unwrap());
     let bound = one["bounds"][0]["value"].as_u64().unwrap();
@@ -58,7 +45,7 @@ fn redlock_cannot_be_broken_by_drift_within_its_margin() {
         "--between", "9000..13000", "--parts", "2", "--step", "1000", "--cycles", "4", "--seeds",
         "0..20", "-q",
     ];
-    let report = json(&[&search[..], &small, &["--format", "json"]].concat());
+    let report = fencepost(&[&search[..], &small, &["--format", "json"]].concat()).json();
     let (bound, violated) =
         (report["bounds"][0]["value"].as_u64().unwrap(), report["found"]["violated"].as_u64());
     // Redlock subtracts a margin of 1 % of 10 s plus 2 ms, and the acquire takes time.
@@ -73,7 +60,7 @@ const MATRIX: &[&str] = &[
 #[test]
 fn a_matrix_is_the_same_from_seeds_and_from_their_sweep() {
     let folder = tempfile::tempdir().unwrap();
-    let matrix = json(&[MATRIX, &["--format", "json"]].concat());
+    let matrix = fencepost(&[MATRIX, &["--format", "json"]].concat()).json();
     satisfies("matrix", &matrix);
     let cells = matrix["cells"].as_array().unwrap();
     assert_eq!(cells.len(), 4);
@@ -92,8 +79,7 @@ fn a_matrix_is_the_same_from_seeds_and_from_their_sweep() {
     let sweep = fencepost(&[&sweep[..], &["--no-shrink", "--format", "json"]].concat());
     std::fs::write(folder.path().join("sweep.json"), sweep.stdout).unwrap();
     let from = fencepost_in(folder.path(), &["matrix", "--from", "sweep.json", "--format", "json"]);
-    let from: Value = serde_json::from_str(&from.stdout).unwrap();
-    assert_eq!(from["cells"], matrix["cells"]);
+    assert_eq!(from.json()["cells"], matrix["cells"]);
 }
 
 #[test]
@@ -115,14 +101,11 @@ fn a_matrix_of_one_rule_counts_the_runs_that_broke_it() {
         assert_eq!((&cell["fault"], cell["violated"].as_u64()), (&all["fault"], Some(broken)));
         assert_eq!(broken > 0, cell["fault"] == "partition", "{all}");
     }
-    let answer = |more: &[&str]| {
-        let answer = fencepost_in(folder.path(), &[&["matrix"], more].concat());
-        (answer.status, answer.stdout, answer.stderr)
-    };
-    let from = answer(&[&["--from", "sweep.json", "--format", "json"], &of_it[..]].concat());
-    assert_eq!(serde_json::from_str::<Value>(&from.1).unwrap()["cells"], matrix["cells"]);
-    let held = answer(&[&judged[..], &of_it, &["--check", "matrix.json"]].concat());
-    assert_eq!((held.0, held.2.as_str()), (0, ""));
+    let made = |more: &[&str]| fencepost_in(folder.path(), &[&["matrix"], more].concat());
+    let from = made(&[&["--from", "sweep.json", "--format", "json"], &of_it[..]].concat());
+    assert_eq!(from.json()["cells"], matrix["cells"]);
+    let held = made(&[&judged[..], &of_it, &["--check", "matrix.json"]].concat());
+    assert_eq!((held.status, held.stderr.as_str()), (0, ""));
     let refused: &[(&[&str], &str)] = &[
         (&["--kind", "overlaps"], "did you mean 'overlap'"),
         (&["--kind", "held-forever"], "--set held-bound=DURATION"),
@@ -131,14 +114,12 @@ fn a_matrix_of_one_rule_counts_the_runs_that_broke_it() {
         (&["--check", "matrix.json"], "not any rule: expected --kind unavailable"),
     ];
     for (asked, says) in refused {
-        let (status, stdout, stderr) = answer(asked);
-        assert_eq!((status, stdout.as_str(), stderr.lines().count()), (2, "", 1), "{stderr}");
-        assert!(stderr.contains(says), "{says}: {stderr}");
+        is_refused(&made(asked), &[says]);
     }
 }
 
 fn json_in(folder: &Path, file: &str) -> Value {
-    serde_json::from_str(&std::fs::read_to_string(folder.join(file)).unwrap()).unwrap()
+    json(&std::fs::read_to_string(folder.join(file)).unwrap())
 }
 
 fn checked(folder: &Path, more: &[&str]) -> (i32, String) {
@@ -152,12 +133,10 @@ fn a_published_matrix_holds_until_something_changes() {
     assert_eq!(fencepost_in(folder.path(), &[MATRIX, &["--out", "."]].concat()).status, 0);
     assert!(folder.path().join("matrix.md").exists());
     assert_eq!(checked(folder.path(), &[]), (0, String::new()));
-    let path = folder.path().join("matrix.json");
-    let mut published: Value =
-        serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    let mut published = json_in(folder.path(), "matrix.json");
     published["cells"][1]["violated"] = 0.into();
     published["cells"][1]["verdict"] = "quiet".into();
-    std::fs::write(&path, published.to_string()).unwrap();
+    std::fs::write(folder.path().join("matrix.json"), published.to_string()).unwrap();
     let (status, told) = checked(folder.path(), &[]);
     assert_eq!((status, told.lines().count()), (1, 1), "{told}");
     assert!(told.starts_with("stale: single-node under pause"), "{told}");
@@ -174,7 +153,7 @@ fn waiting_without_a_pause_costs_more_commands_than_with_one() {
         "--waiting",
         "none,fixed:5ms,exponential:1ms..16ms",
     ];
-    let report = json(&[&load[..], &["--format", "json"]].concat());
+    let report = fencepost(&[&load[..], &["--format", "json"]].concat()).json();
     satisfies("load", &report);
     let cost = |place: usize| report["cases"][place]["commands_per_request"].as_f64().unwrap();
     assert!(cost(0) > 2.0 * cost(1) && cost(0) > 2.0 * cost(2), "{report:#}");
@@ -185,23 +164,6 @@ fn waiting_without_a_pause_costs_more_commands_than_with_one() {
 
 #[test]
 fn wrong_arguments_are_refused_with_what_would_be_valid() {
-    let refuses = |arguments: &[&str], parts: &[&str]| {
-        let answer = fencepost(arguments);
-        assert_eq!(
-            (answer.status, answer.stdout.as_str()),
-            (2, ""),
-            "{arguments:?}: {}",
-            answer.stderr
-        );
-        assert_eq!(answer.stderr.lines().count(), 1, "{}", answer.stderr);
-        for part in parts {
-            assert!(
-                answer.stderr.contains(part),
-                "{arguments:?}: {} does not say {part}",
-                answer.stderr
-            );
-        }
-    };
     let boundary = |more: &[&'static str]| -> Vec<&'static str> {
         [&["boundary", "--client", "redlock", "--fault", "restart"], more].concat()
     };

@@ -1,25 +1,20 @@
 use crate::answer::{fencepost, fencepost_in};
+use crate::drawn::{drawn, history};
+use fencepost::Scenario;
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::Strategy;
 use fencepost::studies::sweep::{Silent, Stop, SweepSpec, count};
-use fencepost::{RunSpec, Scenario};
 use fencepost_clients::find;
 use fencepost_faults::{FAMILIES, Seed, SimTime};
 use fencepost_reports::judge::phases::phases;
 use fencepost_reports::summary::sweep::{SeedRange, Shard, Sweep};
 use fencepost_reports::{Kind, What};
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 const BOTH: [Strategy; 2] = [Strategy::Uniform, Strategy::Aimed];
 
 fn scenario(strategy: Strategy) -> Scenario {
     Scenario { strategy, ..Scenario::default() }
-}
-
-fn drawn(seed: u64, client: &str, fault: &str, scenario: Scenario) -> RunSpec {
-    let client = find(client).expect("the lock is in the table");
-    RunSpec::draw(Seed(seed), client, &fault.parse().unwrap(), Rc::new(scenario))
 }
 
 fn counted(client: &str, fault: &str, strategy: Strategy, (to, jobs): (u64, usize)) -> Sweep {
@@ -42,7 +37,7 @@ fn both_engines_tell_the_same_history_of_aimed_plans() {
     for client in ["setnx-expire", "redlock", "redisson-wait"] {
         for family in FAMILIES {
             let short = Scenario { cycles: 6, ..scenario(Strategy::Aimed) };
-            let spec = drawn(3, client, family.name(), short);
+            let spec = drawn(client, family.name(), 3, short);
             spec.validate().expect("an aimed plan is one that a person may write");
             let fast = spec.run(Engine::Fast).unwrap();
             assert_eq!(fast, spec.run(Engine::Turmoil).unwrap(), "{client} x {family}");
@@ -65,7 +60,7 @@ fn half_of_the_faults_stay_where_they_were_drawn() {
     let (mut stayed, mut all) = (0, 0);
     for seed in 0..60 {
         let [uniform, aimed] =
-            BOTH.map(|strategy| drawn(seed, "single-node", "pause", scenario(strategy)).plan);
+            BOTH.map(|strategy| drawn("single-node", "pause", seed, scenario(strategy)).plan);
         assert!(aimed.faults.len() <= uniform.faults.len());
         let drawn = |at: SimTime| uniform.faults.iter().any(|timed| timed.at_us == at);
         stayed += aimed.faults.iter().filter(|timed| drawn(timed.at_us)).count();
@@ -78,8 +73,8 @@ fn half_of_the_faults_stay_where_they_were_drawn() {
 fn a_reply_that_is_to_be_lost_is_that_of_the_command_aimed_at() {
     let mut moved = 0;
     for seed in 0..40 {
-        let uniform = drawn(seed, "setnx-expire", "lost-reply", scenario(Strategy::Uniform)).plan;
-        let spec = drawn(seed, "setnx-expire", "lost-reply", scenario(Strategy::Aimed));
+        let uniform = drawn("setnx-expire", "lost-reply", seed, scenario(Strategy::Uniform)).plan;
+        let spec = drawn("setnx-expire", "lost-reply", seed, scenario(Strategy::Aimed));
         let outcome = spec.run(Engine::Fast).unwrap();
         let was_drawn = |at: SimTime| uniform.faults.iter().any(|timed| timed.at_us == at);
         for timed in spec.plan.faults.iter().filter(|timed| !was_drawn(timed.at_us)) {
@@ -96,8 +91,8 @@ fn a_reply_that_is_to_be_lost_is_that_of_the_command_aimed_at() {
 fn met(strategy: Strategy) -> BTreeMap<String, u32> {
     let mut met = BTreeMap::new();
     for seed in 0..100 {
-        let spec = drawn(seed, "single-node", "client-crash", scenario(strategy));
-        for (_, phase) in phases(&spec.run(Engine::Fast).unwrap().history) {
+        let spec = drawn("single-node", "client-crash", seed, scenario(strategy));
+        for (_, phase) in phases(&history(&spec)) {
             *met.entry(phase).or_default() += 1;
         }
     }
@@ -134,7 +129,7 @@ fn reported(seed: &str, more: &[&str]) -> (serde_json::Value, String, String) {
     let run = ["--seed", seed, "--format", "json"];
     let found = fencepost(&[&run[..], &common, more].concat());
     assert_eq!(found.status, 1, "{}", found.stderr);
-    let report: serde_json::Value = serde_json::from_str(&found.stdout).unwrap();
+    let report = found.json();
     let command = report["runs"][0]["violations"][0]["replay"].as_str().unwrap().to_owned();
     (report["config"]["scenario"]["strategy"].clone(), command, found.stdout)
 }
@@ -174,7 +169,7 @@ fn a_scenario_file_that_does_not_say_means_the_default() {
         let common = ["--client", "single-node", "--fault", "pause", "--seed", "1", "--no-shrink"];
         let own = ["--scenario", "s.toml", "--format", "json"];
         let told = fencepost_in(folder.path(), &[&common[..], &own, more].concat());
-        let report: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+        let report = told.json();
         report["config"]["scenario"]["strategy"] == "aimed"
     };
     assert!(aimed("cycles = 2\n", &[]));

@@ -24,15 +24,9 @@ fn seeds(row: &Row) -> u64 {
 fn every_anomaly_is_found() {
     for row in rows() {
         let first = seeds_to_first(row.flawed, row.fault, row.kinds, 0..seeds(row));
-        println!("{} {} x {}: {first:?}", row.id, row.flawed.client, row.fault);
-        assert!(
-            first.is_some(),
-            "{} {} x {} shows none of {:?}",
-            row.id,
-            row.flawed.client,
-            row.fault,
-            row.kinds
-        );
+        let name = format!("{} {} x {}", row.id, row.flawed.client, row.fault);
+        println!("{name}: {first:?}");
+        assert!(first.is_some(), "{name} shows none of {:?}", row.kinds);
     }
 }
 
@@ -41,26 +35,14 @@ fn every_anomaly_is_found() {
 fn every_twin_is_quiet_over_the_same_seeds() {
     for row in rows() {
         let Some(twin) = row.twin else { continue };
+        let name = format!("{} {} x {}", row.id, twin.client, row.fault);
         let mut exercised = 0;
         for seed in 0..seeds(row) {
             let shown = shown_under(twin, row.fault, seed);
-            assert!(
-                !shown.any_of(row.kinds),
-                "{} {} x {}, seed {seed}: {:?}",
-                row.id,
-                twin.client,
-                row.fault,
-                shown.kinds
-            );
+            assert!(!shown.any_of(row.kinds), "{name}, seed {seed}: {:?}", shown.kinds);
             exercised += u64::from(shown.exercised);
         }
-        assert!(
-            exercised * 2 > seeds(row),
-            "{} {} x {}: {exercised} runs prove anything",
-            row.id,
-            twin.client,
-            row.fault
-        );
+        assert!(exercised * 2 > seeds(row), "{name}: {exercised} runs prove anything");
     }
 }
 

@@ -1,25 +1,19 @@
-use fencepost::run::verdicts::Findings;
+use crate::drawn::{drawn, facts};
+use fencepost::Scenario;
 use fencepost::setup::scenario::Strategy;
 use fencepost::setup::span::Span;
-use fencepost::{Engine, RunSpec, Scenario};
-use fencepost_faults::Seed;
 use fencepost_reports::{Cause, Kind};
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
 const SEEDS: u64 = 40;
 
 fn causes(client: &str, fault: &str, bound: Option<u64>) -> BTreeSet<Cause> {
-    let client = fencepost_clients::find(client).expect("a lock");
     let availability = bound.map(Span::secs);
     let mut causes = BTreeSet::new();
     for seed in 0..SEEDS {
         let strategy = Strategy::Uniform;
         let scenario = Scenario { availability, strategy, ..Scenario::default() };
-        let families = fault.parse().expect("a family");
-        let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new(scenario));
-        let outcome = spec.run(Engine::Fast).expect("a run");
-        let facts = Findings { spec: &spec, outcome: &outcome }.facts();
+        let facts = facts(&drawn(client, fault, seed, scenario));
         assert!(facts.acquisitions > 0, "{fault} {seed}");
         let found = facts.violations.iter().filter(|one| one.kind == Kind::Unavailable);
         causes.extend(found.map(|one| one.cause));

@@ -1,9 +1,7 @@
+use crate::drawn::{drawn, history};
 use fencepost::setup::scenario::{Nesting, Servers, Standby};
 use fencepost::{Engine, RunSpec, Scenario};
-use fencepost_clients::find;
-use fencepost_faults::{
-    Direction, Families, Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault,
-};
+use fencepost_faults::{Direction, Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 use fencepost_reports::{Cause, Event, Judgement, Kind, Verdict, Violation, What, judge};
 use std::rc::Rc;
 
@@ -19,19 +17,16 @@ fn judged_under(
     faults: &[(u64, Fault)],
     seeds: u64,
 ) -> Vec<Judgement> {
-    let families: Families = family.parse().unwrap();
-    let scenario = Scenario { cycles: 6, ..scenario };
-    let (client, scenario) = (find(client).unwrap(), Rc::new(scenario));
+    let scenario = Rc::new(Scenario { cycles: 6, ..scenario });
     let timed = |(id, (at, fault)): (u32, &(u64, Fault))| TimedFault {
         id,
         at_us: SimTime(at * 1_000),
         fault: fault.clone(),
     };
     let one = |seed| {
-        let drawn = RunSpec::draw(Seed(seed), client, &families, scenario.clone());
         let plan = FaultPlan::new((1..).zip(faults).map(timed).collect());
-        let spec = RunSpec { plan, ..drawn };
-        let history = spec.run(Engine::Fast).expect("the run comes to its end").history;
+        let spec = RunSpec { plan, ..drawn(client, family, seed, scenario.clone()) };
+        let history = history(&spec);
         if seed == 0 {
             let turmoil = spec.run(Engine::Turmoil).map(|run| run.history);
             assert_eq!(turmoil, Ok(history.clone()), "both engines tell the same");
@@ -63,15 +58,9 @@ fn a_fast_client_steals_a_row_that_it_judges_by_its_own_clock() {
 
 #[test]
 fn a_registry_repeats_a_transaction_whose_connection_breaks() {
-    let families: Families = "lost-reply".parse().unwrap();
-    let scenario = Rc::new(Scenario::default());
     let is_unknown = |event: &Event| matches!(event.what, What::Info { .. });
     let unknown = |client: &str| -> usize {
-        let run = |seed| {
-            let client = find(client).unwrap();
-            let spec = RunSpec::draw(Seed(seed), client, &families, scenario.clone());
-            spec.run(Engine::Fast).expect("the run comes to its end").history
-        };
+        let run = |seed| history(&drawn(client, "lost-reply", seed, Scenario::default()));
         let histories = (0..2 * SEEDS).map(run);
         histories.map(|history| history.events.iter().filter(|one| is_unknown(one)).count()).sum()
     };

@@ -1,7 +1,7 @@
-use crate::answer::fencepost;
+use crate::answer::{Answer, fencepost, without_measured};
+use crate::drawn::{drawn_of, history};
 use fencepost::run::Recording;
-use fencepost::{Engine, RunSpec, Scenario};
-use fencepost_faults::Seed;
+use fencepost::{Engine, Scenario};
 use fencepost_reports::digest;
 use std::rc::Rc;
 
@@ -19,12 +19,10 @@ fn two_processes_print_the_same_bytes() {
 fn one_process_runs_the_same_seed_twice_alike() {
     let scenario = Rc::new(Scenario { cycles: 6, ..Scenario::default() });
     for client in fencepost_clients::CLIENTS {
-        let spec = || RunSpec::draw(Seed(11), client, &"all".parse().unwrap(), scenario.clone());
-        let first = spec().run(Engine::Fast).unwrap();
-        RunSpec::draw(Seed(12), client, &"all".parse().unwrap(), scenario.clone())
-            .run(Engine::Fast)
-            .unwrap();
-        assert_eq!(first, spec().run(Engine::Fast).unwrap(), "{}", client.name);
+        let run = |seed| drawn_of(client, "all", seed, scenario.clone()).run(Engine::Fast).unwrap();
+        let first = run(11);
+        run(12);
+        assert_eq!(first, run(11), "{}", client.name);
     }
 }
 
@@ -33,7 +31,7 @@ fn one_process_runs_the_same_seed_twice_alike() {
 fn a_run_whose_messages_are_written_down_is_the_same_run() {
     let scenario = Rc::new(Scenario { cycles: 6, ..Scenario::default() });
     for client in fencepost_clients::CLIENTS {
-        let spec = RunSpec::draw(Seed(11), client, &"all".parse().unwrap(), scenario.clone());
+        let spec = drawn_of(client, "all", 11, scenario.clone());
         let plain = spec.run(Engine::Fast).unwrap();
         for engine in [Engine::Fast, Engine::Turmoil] {
             let recorded = spec.run_recording(engine, Recording::Wire).unwrap();
@@ -67,45 +65,6 @@ fn a_sweep_does_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn shards_add_up_to_the_whole() {
-    let folder = tempfile::tempdir().unwrap();
-    let common =
-        ["--fault", "pause", "--client", "single-node", "--cycles", "4", "--format", "json"];
-    let sweep = |more: &[&str]| {
-        fencepost(&[&["sweep", "--seeds", "0..50"], &common[..], more].concat()).stdout
-    };
-    let mut files = Vec::new();
-    for index in ["3", "1", "2"] {
-        let path = folder.path().join(format!("shard-{index}.json"));
-        std::fs::write(&path, sweep(&["--shard", &format!("{index}/3")])).unwrap();
-        files.push(path.to_str().unwrap().to_owned());
-    }
-    let mut arguments = vec!["merge", "--format", "json"];
-    arguments.extend(files.iter().map(String::as_str));
-    let merged = fencepost(&arguments);
-    assert_eq!(without_measured(&merged.stdout), without_measured(&sweep(&[])));
-    let twice = fencepost(&["merge", &files[0], &files[0]]);
-    assert_eq!(twice.status, 2);
-    assert!(twice.stderr.contains("overlap"), "{}", twice.stderr);
-    let gap = fencepost(&["merge", &files[0], &files[1]]);
-    assert!(gap.stderr.contains("missing"), "{}", gap.stderr);
-}
-
-fn without_measured(text: &str) -> serde_json::Value {
-    fn strip(value: &mut serde_json::Value) {
-        if let Some(map) = value.as_object_mut() {
-            map.remove("measured");
-            map.values_mut().for_each(strip);
-        } else if let Some(list) = value.as_array_mut() {
-            list.iter_mut().for_each(strip);
-        }
-    }
-    let mut value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
-    strip(&mut value);
-    value
-}
-
-#[test]
 fn a_replay_gives_the_same_history() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.json");
@@ -114,17 +73,13 @@ fn a_replay_gives_the_same_history() {
     std::fs::write(&path, &run.stdout).unwrap();
     let replay = fencepost(&["replay", path.to_str().unwrap(), "--format", "json"]);
     assert_eq!(replay.stderr, "");
-    let digests = |text: &str| -> Vec<String> {
-        let report: serde_json::Value = serde_json::from_str(text).unwrap();
-        report["runs"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|run| run["history_digest"].to_string())
-            .collect()
+    let digests = |answer: &Answer| -> Vec<String> {
+        let report = answer.json();
+        let runs = report["runs"].as_array().unwrap().iter();
+        runs.map(|run| run["history_digest"].to_string()).collect()
     };
-    assert_eq!(digests(&run.stdout), digests(&replay.stdout));
-    assert_eq!(digests(&run.stdout).len(), 3);
+    assert_eq!(digests(&run), digests(&replay));
+    assert_eq!(digests(&run).len(), 3);
 }
 
 mod leaky {
@@ -197,10 +152,7 @@ fn a_planted_leak_of_nondeterminism_is_caught() {
     use leaky::{LEAK, Leak};
     let client = leaky::definition();
     let scenario = Rc::new(Scenario { cycles: 4, ..Scenario::default() });
-    let digest = || {
-        let spec = RunSpec::draw(Seed(3), client, &"none".parse().unwrap(), scenario.clone());
-        digest(&spec.run(Engine::Fast).unwrap().history)
-    };
+    let digest = || digest(&history(&drawn_of(client, "none", 3, scenario.clone())));
     for leak in [Leak::WallClock, Leak::HashOrder, Leak::AmbientRandomness] {
         LEAK.set(leak);
         let first = digest();
@@ -273,9 +225,8 @@ fn apart_and_together(prepare: fn()) -> [Vec<String>; 2] {
     let client = scripted::definition();
     let on_a_thread = move |seeds: std::ops::Range<u64>| {
         let run = move |seed| {
-            let scenario = Rc::new(Scenario { cycles: 4, ..Scenario::default() });
-            let spec = RunSpec::draw(Seed(seed), client, &"none".parse().unwrap(), scenario);
-            digest(&spec.run(Engine::Fast).unwrap().history)
+            let scenario = Scenario { cycles: 4, ..Scenario::default() };
+            digest(&history(&drawn_of(client, "none", seed, scenario)))
         };
         let runs = move || {
             prepare();
@@ -304,8 +255,7 @@ const PINNED: &str = include_str!("../pinned-digests.txt");
 
 #[test]
 fn the_digests_of_seed_7_are_the_pinned_ones_in_this_build_profile() {
-    let run = fencepost(&["--seed", "7", "--fault", "failover", "--format", "json"]);
-    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let report = fencepost(&["--seed", "7", "--fault", "failover", "--format", "json"]).json();
     let line = |run: &serde_json::Value| {
         format!("{} {}\n", run["client"].as_str().unwrap(), run["history_digest"].as_str().unwrap())
     };

@@ -1,12 +1,11 @@
+use crate::drawn::drawn;
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::{Persistence, Servers, Timing, UnsyncedWrites};
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost::{RunOutcome, RunSpec, Scenario};
-use fencepost_clients::find;
-use fencepost_faults::{Fault, FaultPlan, Node, Seed, SimTime, TimedFault};
+use fencepost_faults::{Fault, FaultPlan, Node, SimTime, TimedFault};
 use fencepost_reports::{Cause, History, Turn, What, judge};
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
 const FAILS: (u64, u64) = (5, 15);
 
@@ -14,8 +13,7 @@ fn spec(client: &str, seed: u64, servers: Servers, fails: Option<(u64, u64)>) ->
     let window = fails.map(|(from, to)| SpanRange::new(Span::secs(from), Span::secs(to)));
     let timing = Timing { sync_fails: window, ..Timing::default() };
     let scenario = Scenario { servers, timing, cycles: 8, ..Scenario::default() };
-    let client = find(client).expect("the lock is in the table");
-    RunSpec::draw(Seed(seed), client, &"pause".parse().unwrap(), Rc::new(scenario))
+    drawn(client, "pause", seed, scenario)
 }
 
 fn both(spec: &RunSpec) -> RunOutcome {

@@ -7,19 +7,20 @@
 //!     --nocapture --include-ignored
 //! ```
 
+use crate::drawn::{drawn, drawn_of};
 use fencepost::run::fit::knows_threads;
-use fencepost::{Engine, RunSpec, Scenario};
-use fencepost_clients::{CLIENTS, Definition, find};
-use fencepost_faults::{FAMILIES, Families, Seed};
+use fencepost::{Engine, Scenario};
+use fencepost_clients::{CLIENTS, Definition};
+use fencepost_faults::FAMILIES;
 use rayon::prelude::*;
 use std::rc::Rc;
 
-fn seeds() -> impl Iterator<Item = Seed> {
+fn seeds() -> impl Iterator<Item = u64> {
     let number = |name, default| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
     };
     let first = number("FENCEPOST_FIRST_SEED", 0);
-    (first..first + number("FENCEPOST_SEEDS", 1)).map(Seed)
+    first..first + number("FENCEPOST_SEEDS", 1)
 }
 
 #[test]
@@ -46,10 +47,8 @@ fn both_engines_tell_the_same_history_of_processes_with_threads() {
 
 #[test]
 fn both_engines_keep_the_order_of_what_is_sent_again() {
-    let families: Families = "all".parse().expect("the family is in the table");
     for name in ["setnx-getset-checked", "redisson-wait"] {
-        let client = find(name).expect("the lock is in the table");
-        let spec = RunSpec::draw(Seed(45), client, &families, Rc::new(Scenario::default()));
+        let spec = drawn(name, "all", 45, Scenario::default());
         let [fast, turmoil] = [Engine::Fast, Engine::Turmoil].map(|engine| spec.run(engine));
         assert_eq!(fast.map(|run| run.history), turmoil.map(|run| run.history), "{name}");
     }
@@ -59,9 +58,8 @@ fn plans_compared(client: &'static Definition, families: &[&str], scenario: Scen
     let scenario = Rc::new(scenario);
     let mut plans = 0;
     for name in families {
-        let families: Families = name.parse().expect("the family is in the table");
         for seed in seeds() {
-            let spec = RunSpec::draw(seed, client, &families, scenario.clone());
+            let spec = drawn_of(client, name, seed, scenario.clone());
             let fast = spec.run(Engine::Fast).expect("the run comes to its end");
             let turmoil = spec.run(Engine::Turmoil).expect("the run comes to its end");
             let differing =

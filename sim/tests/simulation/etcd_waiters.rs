@@ -1,12 +1,10 @@
 //! etcd's issue 11456: a waiter gets the lock although the waiter's own lease has ended.
 
+use crate::drawn::{drawn, violations};
+use fencepost::Scenario;
 use fencepost::setup::scenario::{ClientCalls, Hold};
 use fencepost::setup::span::{Span, SpanRange};
-use fencepost::{Engine, RunSpec, Scenario};
-use fencepost_clients::find;
-use fencepost_faults::Seed;
-use fencepost_reports::{Cause, judge};
-use std::rc::Rc;
+use fencepost_reports::Cause;
 
 const SEEDS: u64 = 12;
 
@@ -22,12 +20,8 @@ fn long_waits() -> Scenario {
 }
 
 fn expired_waiters(client: &str) -> usize {
-    let scenario = Rc::new(long_waits());
     let shows = |seed: &u64| {
-        let (client, families) = (find(client).unwrap(), "pause".parse().unwrap());
-        let spec = RunSpec::draw(Seed(*seed), client, &families, scenario.clone());
-        let run = spec.run(Engine::Fast).expect("the run comes to its end");
-        let violations = judge(&run.history).violations;
+        let violations = violations(&drawn(client, "pause", *seed, long_waits()));
         violations.iter().any(|violation| violation.cause == Cause::ExpiredWaiter)
     };
     (0..SEEDS).filter(shows).count()

@@ -1,9 +1,10 @@
+use crate::drawn::{drawn, history, violations};
 use fencepost::diagnosis::{Extent, Rates, Safeguard, SafeguardTrials};
 use fencepost::setup::span::Span;
 use fencepost::studies::boundary::Search;
 use fencepost::studies::boundary::quantity::Varied;
 use fencepost::studies::sweep::{Silent, Stop};
-use fencepost::{Engine, RunSpec, Scenario};
+use fencepost::{RunSpec, Scenario};
 use fencepost_clients::find;
 use fencepost_faults::{Micros, Seed};
 use fencepost_reports::documents::boundary::{Unit, Worse};
@@ -63,13 +64,12 @@ static LEASE: Varied = Varied {
 };
 
 fn spec(fault: &str, seed: u64) -> RunSpec {
-    let families = fault.parse().unwrap();
-    RunSpec::draw(Seed(seed), find("single-node").unwrap(), &families, Rc::default())
+    drawn("single-node", fault, seed, Scenario::default())
 }
 
 #[test]
 fn a_checker_from_outside_judges_beside_the_others() {
-    let history = spec("none", 1).run(Engine::Fast).unwrap().history;
+    let history = history(&spec("none", 1));
     assert_eq!(judge(&history).verdict, Verdict::Valid);
     let checkers = [CHECKERS, &[SHORT_SECTIONS]].concat();
     let judgement = judge_by(&checkers, &history);
@@ -83,7 +83,7 @@ fn a_checker_from_outside_judges_beside_the_others() {
 #[test]
 fn a_remedy_from_outside_is_tried_like_the_others() {
     let spec = spec("pause", 1);
-    let violations = judge(&spec.run(Engine::Fast).unwrap().history).violations;
+    let violations = violations(&spec);
     let extent = Extent { nearby: 2, seeds: 3 };
     let trials = SafeguardTrials::of(SHORT_HOLDS, &spec, &Rates::default(), extent);
     let [remedy] = &trials.remedies(&violations[0])[..] else { panic!("one remedy") };

@@ -1,23 +1,11 @@
+use crate::drawn::facts;
 use crate::pinned::{PINNED, Pinned};
-use fencepost::Engine;
-use fencepost::run::verdicts::Findings;
+use std::panic::catch_unwind;
+use std::path::Path;
 
-fn check(client: &str, faults: &[&str]) {
-    let cells: Vec<&Pinned> = PINNED
-        .iter()
-        .filter(|pinned| pinned.client == client && faults.contains(&pinned.fault))
-        .collect();
-    assert!(cells.len() >= faults.len(), "{client} x {faults:?}: something is pinned for each");
-    for pinned in cells {
-        check_one(pinned);
-    }
-}
-
-fn check_one(pinned: &Pinned) {
+fn check(pinned: &Pinned) {
     let Pinned { client, fault, seed, kind, .. } = *pinned;
-    let spec = pinned.spec();
-    let outcome = spec.run(Engine::Fast).unwrap();
-    let facts = Findings { spec: &spec, outcome: &outcome }.facts();
+    let facts = facts(&pinned.spec());
     let found = facts.violations.iter().find(|found| found.kind == kind);
     let violation = found.unwrap_or_else(|| panic!("{client} x {fault}, seed {seed}: no {kind}"));
     let fixture = serde_json::json!({
@@ -33,56 +21,12 @@ fn check_one(pinned: &Pinned) {
 }
 
 #[test]
-fn single_node_under_pauses() {
-    check("single-node", &["pause"]);
-}
-
-#[test]
-fn single_node_under_failovers() {
-    check("single-node", &["failover"]);
-}
-
-#[test]
-fn single_node_under_restarts() {
-    check("single-node", &["restart"]);
-}
-
-#[test]
-fn single_node_under_clock_jumps() {
-    check("single-node", &["clock-jump"]);
-}
-
-#[test]
-fn redlock_under_pauses_and_suspensions() {
-    check("redlock", &["pause", "suspend"]);
-}
-
-#[test]
-fn redlock_under_restarts() {
-    check("redlock", &["restart"]);
-}
-
-#[test]
-fn redlock_under_clock_jumps() {
-    check("redlock", &["clock-jump"]);
-}
-
-#[test]
-fn redlock_under_clock_drift() {
-    check("redlock", &["clock-drift"]);
-}
-
-#[test]
-fn redlock_under_storage_delay() {
-    check("redlock", &["storage-delay"]);
-}
-
-#[test]
-fn fencing_under_pauses() {
-    check("fencing", &["pause"]);
-}
-
-#[test]
-fn fencing_under_failovers() {
-    check("fencing", &["failover"]);
+fn every_pinned_run_is_that_of_its_snapshot() {
+    let differing: Vec<&Pinned> =
+        PINNED.iter().filter(|pinned| catch_unwind(|| check(pinned)).is_err()).collect();
+    assert!(differing.is_empty(), "{differing:#?}");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/simulation/snapshots");
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let snapshots = files.filter(|path| path.extension().is_some_and(|kind| kind == "snap"));
+    assert_eq!(snapshots.count(), PINNED.len(), "a snapshot has no pinned run");
 }

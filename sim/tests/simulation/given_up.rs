@@ -1,3 +1,5 @@
+use crate::drawn::{drawn, history, violations};
+use crate::planted::{LOCK, granted};
 use bytes::{Bytes, BytesMut};
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::Calls;
@@ -6,14 +8,12 @@ use fencepost::{RunSpec, Scenario};
 use fencepost_clients::env::{BoxFuture, Socket};
 use fencepost_clients::owned_key::fresh_owner;
 use fencepost_clients::{
-    Acquisition, Address, Definition, Deployment, Env, Lease, Lock, Release, Retry, Servers,
-    Settings, find,
+    Acquisition, Address, Definition, Env, Lease, Lock, Release, Retry, Servers, Settings,
 };
-use fencepost_faults::{Families, Family, Node, Seed};
-use fencepost_reports::{Action, Cause, GivingUp, History, Kind, What, judge};
+use fencepost_faults::Node;
+use fencepost_reports::{Action, Cause, GivingUp, Kind, What};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::rc::Rc;
 
 const INTERRUPTS: Scenarios = |scenario| scenario.calls.interrupt = Calls::Both;
 const CANCELS: Scenarios = |scenario| scenario.calls.cancel = Calls::Both;
@@ -23,17 +23,11 @@ type Scenarios = fn(&mut Scenario);
 fn spec(client: &str, seed: u64, change: Scenarios) -> RunSpec {
     let mut scenario = Scenario::default();
     change(&mut scenario);
-    let client = find(client).expect("the lock is in the table");
-    RunSpec::draw(Seed(seed), client, &Families::from(Family::None), Rc::new(scenario))
-}
-
-fn history(client: &str, seed: u64, change: Scenarios) -> History {
-    spec(client, seed, change).run(Engine::Fast).unwrap().history
+    drawn(client, "none", seed, scenario)
 }
 
 fn broken(client: &str, seeds: u64, change: Scenarios) -> BTreeSet<(Kind, Cause)> {
-    let judgements = (0..seeds).map(|seed| judge(&history(client, seed, change)));
-    let violations = judgements.flat_map(|judgement| judgement.violations);
+    let violations = (0..seeds).flat_map(|seed| violations(&spec(client, seed, change)));
     violations.map(|violation| (violation.kind, violation.cause)).collect()
 }
 
@@ -56,7 +50,7 @@ fn calls_of_each_kind_are_given_up_where_that_is_asked_for() {
     let given_up = |change: Scenarios| {
         let mut all = BTreeSet::new();
         for seed in 0..4 {
-            let history = history("single-node", seed, change);
+            let history = history(&spec("single-node", seed, change));
             let mut actions: BTreeMap<u64, &Action> = BTreeMap::new();
             for event in &history.events {
                 match &event.what {
@@ -140,10 +134,7 @@ impl Raw {
             [b"SET", resource.as_bytes(), &owner, b"NX", b"PX", ttl_ms.as_bytes()];
         match self.call(&words).await {
             Ok(answer) if &answer[..] == b"$-1" => Acquisition::Refused("held by another".into()),
-            Ok(_) => {
-                let resource = resource.to_owned();
-                Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
-            }
+            Ok(_) => granted(resource, &owner),
             Err(error) => Acquisition::Unknown(error.to_string()),
         }
     }
@@ -197,11 +188,8 @@ fn raw(env: Env, servers: &Servers, settings: &Settings, drops_connection: bool)
 static REUSES: Definition = Definition {
     name: "reuses-connection",
     about: "goes on with the connection of a call that was dropped",
-    deployment: Deployment::Primary,
-    has_tokens: false,
-    is_fair: false,
-    models: None,
     build: |env, servers, settings| raw(env, servers, settings, false),
+    ..LOCK
 };
 
 static DROPS: Definition = Definition {

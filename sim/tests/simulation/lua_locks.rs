@@ -1,12 +1,11 @@
+use crate::drawn::drawn_of;
 use fencepost::clients::lua::Script;
 use fencepost::setup::scenario::LockScript;
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::{Definition, find};
-use fencepost_faults::{Families, Seed};
 use fencepost_reports::{What, digest};
 use rayon::prelude::*;
 use std::path::Path;
-use std::rc::Rc;
 
 const TWINS: &[(&str, &str, &[&str])] = &[
     ("single-node", "single-node", &["pause", "failover", "lost-reply", "client-crash"]),
@@ -28,9 +27,8 @@ fn example(name: &str) -> LockScript {
 }
 
 fn spec(client: &'static Definition, script: &LockScript, fault: &str, seed: u64) -> RunSpec {
-    let families: Families = fault.parse().unwrap();
     let scenario = Scenario { scripts: vec![script.clone()], cycles: 8, ..Scenario::default() };
-    RunSpec::draw(Seed(seed), client, &families, Rc::new(scenario))
+    drawn_of(client, fault, seed, scenario)
 }
 
 fn history(spec: &RunSpec, engine: Engine) -> String {

@@ -2,7 +2,9 @@
 
 #[path = "../cli/answer.rs"]
 mod answer;
+mod drawn;
 mod pinned;
+mod planted;
 
 mod aimed;
 mod anomalies;

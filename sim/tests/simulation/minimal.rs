@@ -1,14 +1,12 @@
 use crate::answer::{fencepost, fencepost_in};
+use crate::drawn::{drawn, facts, history};
 use crate::pinned::PINNED;
 use fencepost::diagnosis::{Target, diagnose, minimise};
-use fencepost::run::verdicts::Findings;
-use fencepost::{Engine, RunSpec, Scenario};
-use fencepost_clients::find;
-use fencepost_faults::{FaultPlan, Node, Seed, SimTime, magnitudes, with_magnitude};
+use fencepost::{RunSpec, Scenario};
+use fencepost_faults::{FaultPlan, Node, SimTime, magnitudes, with_magnitude};
 use fencepost_reports::summary::report::OnThisPlan;
-use fencepost_reports::{History, Kind, RunFacts, RunReport, Stages, Violation, What, judge};
+use fencepost_reports::{History, Kind, RunReport, Stages, Violation, What, judge};
 use rayon::prelude::*;
-use serde_json::Value;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
@@ -26,13 +24,7 @@ const FIXTURES: &[Fixture] = &[
 ];
 
 fn spec((client, fault, seed): Fixture) -> RunSpec {
-    let scenario = Rc::new(Scenario::default());
-    RunSpec::draw(Seed(seed), find(client).unwrap(), &fault.parse().unwrap(), scenario)
-}
-
-fn facts(spec: &RunSpec) -> RunFacts {
-    let outcome = spec.run(Engine::Fast).unwrap();
-    Findings { spec, outcome: &outcome }.facts()
+    drawn(client, fault, seed, Scenario::default())
 }
 
 fn target(violation: &Violation) -> Target {
@@ -186,25 +178,25 @@ fn whoever_makes_two_events_change_places_finds_what_the_report_says() {
     for (Shown { name, target, spec }, report) in
         diagnoses().iter().flat_map(minimal_of).zip(reports)
     {
-        let history = spec.run(Engine::Fast).unwrap().history;
+        let recorded = history(&spec);
         for pair in &report.necessary_order {
             let (first, then) = (&pair.first, &pair.then);
             assert!(first.sequence < then.sequence, "{name}: {pair:?}");
             for step in [first, then] {
-                let event = &history.events[step.sequence as usize];
+                let event = &recorded.events[step.sequence as usize];
                 assert_eq!(
                     (event.time_us, event.node),
                     (step.time_us, step.process),
                     "{name}: {pair:?}"
                 );
             }
-            let swapped = with_swap(&spec, &pair.swap).run(Engine::Fast).unwrap().history;
+            let swapped = history(&with_swap(&spec, &pair.swap));
             let broken =
                 judge(&swapped).violations.iter().any(|violation| violation.kind == target.kind);
             assert_eq!(broken, pair.violation_if_swapped, "{name}: {pair:?}");
             let acts_from = pair.swap.at_us.min(first.time_us);
             assert_eq!(
-                until(acts_from, &history),
+                until(acts_from, &recorded),
                 until(acts_from, &swapped),
                 "{name}: the same until then: {pair:?}"
             );
@@ -298,21 +290,21 @@ fn a_restart_delayed_beyond_the_lease_is_quieter_than_an_early_one() {
 #[ignore = "long: ci/nightly.sh runs it"]
 fn a_report_validates_replays_and_can_be_shrunk_later() {
     let folder = tempfile::tempdir().unwrap();
-    let schema: Value = serde_json::from_str(&fencepost(&["schema", "report"]).stdout).unwrap();
+    let schema = fencepost(&["schema", "report"]).json();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for (client, fault, seed) in
         [("single-node", "restart", "4"), ("redlock", "storage-delay", "13")]
     {
         let options = ["--seed", seed, "--client", client, "--fault", fault, "--format", "json"];
         let whole = fencepost(&options);
-        let json: Value = serde_json::from_str(&whole.stdout).unwrap();
+        let json = whole.json();
         assert!(validator.is_valid(&json), "{:?}", validator.iter_errors(&json).next());
         assert!(json["runs"][0]["violations"][0]["minimal_plan"]["faults"].is_array());
         std::fs::write(folder.path().join("whole.json"), &whole.stdout).unwrap();
         let replayed =
             fencepost_in(folder.path(), &["replay", "whole.json", "--minimal", "--format", "json"]);
         assert_eq!((replayed.status, replayed.stderr.as_str()), (1, ""));
-        let replayed: Value = serde_json::from_str(&replayed.stdout).unwrap();
+        let replayed = replayed.json();
         let violations = json["runs"][0]["violations"].as_array().unwrap();
         assert_eq!(replayed["runs"].as_array().unwrap().len(), violations.len());
         for (run, violation) in replayed["runs"].as_array().unwrap().iter().zip(violations) {
@@ -339,7 +331,7 @@ fn a_minimal_plan_that_was_edited_is_refused() {
     let whole = fencepost(&[
         "--seed", "4", "--client", "single-node", "--fault", "restart", "--format", "json",
     ]);
-    let mut json: Value = serde_json::from_str(&whole.stdout).unwrap();
+    let mut json = whole.json();
     json["runs"][0]["violations"][0]["minimal_plan"]["faults"] = serde_json::json!([]);
     std::fs::write(folder.path().join("edited.json"), json.to_string()).unwrap();
     let replayed = fencepost_in(folder.path(), &["replay", "edited.json", "--minimal"]);

@@ -2,11 +2,11 @@
 //! or as many as `FENCEPOST_SEEDS` says. With `--nocapture --include-ignored`, these tests print
 //! the findings of each case.
 
-use fencepost::run::verdicts::Findings;
+use crate::drawn::{drawn, violations};
 use fencepost::setup::scenario::{FaultSizes, Hold, Persistence, Servers};
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost::studies::sweep::{Silent, Stop, SweepSpec, count};
-use fencepost::{Engine, RunSpec, Scenario};
+use fencepost::{Engine, Scenario};
 use fencepost_faults::{FAMILIES, Families, Fault, Seed};
 use fencepost_reports::summary::sweep::{Cell, SeedRange, Shard};
 use fencepost_reports::{Cause, Kind};
@@ -37,20 +37,17 @@ fn cells(clients: &[&str], faults: &[&str], scenario: Scenario) -> Vec<Cell> {
     };
     let sum = count(&spec, &Silent, &Stop::new()).unwrap_or_else(|failed| panic!("{failed:?}"));
     for cell in &sum.cells {
-        println!(
-            "{} x {}: {} runs, {} valid, {} violated, {} unknown, {:?} {:?}",
-            cell.client,
-            cell.fault,
-            cell.runs,
-            cell.valid,
-            cell.violated,
-            cell.unknown,
-            cell.violations_by_kind,
-            cell.violations_by_cause
-        );
+        let Cell { runs, valid, violated, unknown, .. } = cell;
+        let (kinds, causes) = (&cell.violations_by_kind, &cell.violations_by_cause);
+        let counts = format!("{runs} runs, {valid} valid, {violated} violated, {unknown} unknown");
+        println!("{}: {counts}, {kinds:?} {causes:?}", name(cell));
         assert_eq!(cell.runs, seeds());
     }
     sum.cells
+}
+
+fn name(cell: &Cell) -> String {
+    format!("{} x {}", cell.client, cell.fault)
 }
 
 fn cell(client: &str, fault: &str, scenario: Scenario) -> Cell {
@@ -70,46 +67,27 @@ fn under(client: &str, fault: &str) -> &'static Cell {
 }
 
 fn finds(cell: &Cell, kind: Kind) {
-    assert!(
-        cell.violations_by_kind.contains_key(&kind),
-        "{} x {} shows no {kind}",
-        cell.client,
-        cell.fault
-    );
+    assert!(cell.violations_by_kind.contains_key(&kind), "{} shows no {kind}", name(cell));
 }
 
 fn finds_for(cell: &Cell, kind: Kind, cause: Cause) {
     let shows = cell.fingerprints.iter().any(|found| found.kind == kind && found.cause == cause);
-    assert!(
-        shows,
-        "{} x {} shows no {kind} by {cause}: {:?}",
-        cell.client, cell.fault, cell.fingerprints
-    );
+    assert!(shows, "{} shows no {kind} by {cause}: {:?}", name(cell), cell.fingerprints);
 }
 
 fn never(cell: &Cell, kinds: &[Kind]) {
     for kind in kinds {
         let found = cell.violations_by_kind.get(kind);
-        assert_eq!(
-            found, None,
-            "{} x {}: {kind}, first at {:?}",
-            cell.client, cell.fault, cell.first_seed
-        );
+        assert_eq!(found, None, "{}: {kind}, first at {:?}", name(cell), cell.first_seed);
     }
-    assert!(
-        cell.valid * 2 > cell.runs,
-        "{} x {}: only {} runs are valid",
-        cell.client,
-        cell.fault,
-        cell.valid
-    );
+    assert!(cell.valid * 2 > cell.runs, "{}: only {} runs are valid", name(cell), cell.valid);
 }
 
 const HARM: &[Kind] = &[Kind::StaleWrite, Kind::LostUpdate, Kind::Oversold, Kind::DuplicateNumber];
 
 fn finds_harm(cell: &Cell) {
     let harmed = HARM.iter().any(|kind| cell.violations_by_kind.contains_key(kind));
-    assert!(harmed, "{} x {} shows no harm", cell.client, cell.fault);
+    assert!(harmed, "{} shows no harm", name(cell));
 }
 
 #[test]
@@ -129,7 +107,6 @@ fn single_node_loses_locks_to_asynchronous_replication() {
 /// earlier lock that hides the loss of the latest one.
 #[test]
 fn single_node_loses_locks_to_a_primary_that_dies_with_them() {
-    let client = fencepost_clients::find("single-node").unwrap();
     let span = |text: &str| -> SpanRange { text.parse().unwrap() };
     let scenario = Rc::new(Scenario {
         hold: Hold::Drawn(span("2s..8s")),
@@ -138,14 +115,11 @@ fn single_node_loses_locks_to_a_primary_that_dies_with_them() {
         ..Scenario::default()
     });
     let found = (0..40).any(|seed| {
-        let spec =
-            RunSpec::draw(Seed(seed), client, &"failover".parse().unwrap(), scenario.clone());
+        let spec = drawn("single-node", "failover", seed, scenario.clone());
         let partitioned =
             spec.plan.faults.iter().any(|timed| matches!(timed.fault, Fault::Partition { .. }));
-        let outcome = spec.run(Engine::Fast).unwrap();
-        let facts = Findings { spec: &spec, outcome: &outcome }.facts();
         let lost = |kind, cause| kind == Kind::Overlap && cause == Cause::AsyncReplicationLoss;
-        !partitioned && facts.violations.iter().any(|found| lost(found.kind, found.cause))
+        !partitioned && violations(&spec).iter().any(|found| lost(found.kind, found.cause))
     });
     assert!(found);
 }
@@ -285,12 +259,6 @@ fn nothing_breaks_without_faults() {
 #[ignore = "long: ci/nightly.sh runs it"]
 fn every_lock_is_free_again_after_every_fault() {
     for cell in built_in() {
-        assert_eq!(
-            cell.violations_by_kind.get(&Kind::Stuck),
-            None,
-            "{} x {}",
-            cell.client,
-            cell.fault
-        );
+        assert_eq!(cell.violations_by_kind.get(&Kind::Stuck), None, "{}", name(cell));
     }
 }

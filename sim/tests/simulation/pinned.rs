@@ -1,8 +1,7 @@
+use crate::drawn::drawn;
 use fencepost::setup::scenario::Hold;
 use fencepost::{RunSpec, Scenario};
-use fencepost_faults::Seed;
 use fencepost_reports::Kind;
-use std::rc::Rc;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pinned {
@@ -41,7 +40,6 @@ impl Pinned {
     pub(crate) fn spec(&self) -> RunSpec {
         let mut scenario = Scenario::default();
         scenario.hold = self.hold.unwrap_or(scenario.hold);
-        let client = fencepost_clients::find(self.client).unwrap();
-        RunSpec::draw(Seed(self.seed), client, &self.fault.parse().unwrap(), Rc::new(scenario))
+        drawn(self.client, self.fault, self.seed, scenario)
     }
 }

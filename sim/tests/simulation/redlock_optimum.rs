@@ -5,11 +5,10 @@
 //! separate step may expire the lock at one master. For three masters, two clients and a ttl of 3,
 //! Specl reports a violation "in 15 steps", which are 15 states and therefore 14 transitions.
 
+use crate::drawn::{drawn, history};
+use fencepost::Scenario;
 use fencepost::diagnosis::{Target, minimise};
 use fencepost::setup::scenario::Servers;
-use fencepost::{Engine, RunSpec, Scenario};
-use fencepost_clients::find;
-use fencepost_faults::Seed;
 use fencepost_reports::judge::timeline::{Acquisition, KeyEnd, KeySpan, Timeline};
 use fencepost_reports::{Cause, Change, Kind, judge};
 use std::collections::{BTreeSet, VecDeque};
@@ -178,16 +177,9 @@ fn forgetting(masters: u16) -> usize {
         ..Scenario::default()
     });
     let target = Target { kind: Kind::Overlap, cause: Cause::HolderPause };
-    let draw = |seed| {
-        RunSpec::draw(
-            Seed(seed),
-            find("redlock").unwrap(),
-            &"pause".parse().unwrap(),
-            scenario.clone(),
-        )
-    };
+    let draw = |seed| drawn("redlock", "pause", seed, scenario.clone());
     let found = (0..200).map(draw).find(|spec| target.is_shown_by(spec)).unwrap();
-    let history = minimise(&found, target).unwrap().spec.run(Engine::Fast).unwrap().history;
+    let history = history(&minimise(&found, target).unwrap().spec);
     let violations = judge(&history).violations;
     let overlap =
         violations.iter().find(|one| (one.kind, one.cause) == (target.kind, target.cause)).unwrap();

@@ -2,11 +2,10 @@ use crate::anomalies::rows::coordinators::{
     alone, cut_from_the_cell, slow_and_alone, slow_and_away,
 };
 use crate::anomalies::rows::written::WRITTEN;
+use crate::drawn::{drawn, violations};
 use fencepost::diagnosis::{Extent, Rates, SAFEGUARDS, SafeguardTrials};
 use fencepost::setup::scenario::{OldPrimary, Servers, Strategy};
 use fencepost::{Engine, RunSpec, Scenario};
-use fencepost_clients::find;
-use fencepost_faults::Seed;
 use fencepost_reports::summary::report::{OnThisPlan, Remedy};
 use fencepost_reports::{Cause, Kind, Verdict, Violation, judge};
 use rayon::prelude::*;
@@ -40,12 +39,7 @@ const PER_CELL: usize = 8;
 const PER_RUN: usize = 2;
 
 fn spec(client: &str, fault: &str, seed: u64) -> RunSpec {
-    let scenario = Rc::new(Scenario::default());
-    RunSpec::draw(Seed(seed), find(client).unwrap(), &fault.parse().unwrap(), scenario)
-}
-
-fn violations(spec: &RunSpec) -> Vec<Violation> {
-    judge(&spec.run(Engine::Fast).unwrap().history).violations
+    drawn(client, fault, seed, Scenario::default())
 }
 
 fn guarded(spec: &RunSpec, remedy: &Remedy) -> RunSpec {
@@ -119,8 +113,7 @@ fn whoever_runs_the_other_seeds_counts_what_the_report_says() {
         let seeds = lease.seeds_from.0..lease.seeds_from.0 + lease.seeds;
         let runs = seeds.map(|seed| {
             let plan = self::spec("single-node", "restart", seed).plan;
-            let drawn = RunSpec::draw(Seed(seed), spec.client, &spec.families, scenario.clone());
-            RunSpec { plan, ..drawn }
+            RunSpec { plan, ..drawn("single-node", "restart", seed, scenario.clone()) }
         });
         runs.filter(|run| violations(run).iter().any(|one| one.kind == violation.kind)).count()
             as u64
@@ -139,8 +132,7 @@ fn split_votes() -> RunSpec {
     let settings = "processes = 4\ncycles = 3\nhold = '10ms'\nthink = '0us'\nlatency = '2ms'\n\
          retry = '50ms'\nmasters-order = 'rotated'";
     let scenario: Scenario = toml::from_str(settings).unwrap();
-    let none = "none".parse().unwrap();
-    RunSpec::draw(Seed(0), find("redlock").unwrap(), &none, Rc::new(scenario))
+    drawn("redlock", "none", 0, scenario)
 }
 
 #[test]
@@ -158,9 +150,7 @@ fn a_run_in_which_nobody_gets_the_lock_is_no_remedy() {
 #[test]
 fn a_safeguard_that_only_shifts_a_suspension_or_lets_another_fault_in_proves_nothing() {
     let tried = |client: &str, seed: u64, cause: Cause, names: &[(&str, OnThisPlan)]| {
-        let families = "all".parse().unwrap();
-        let client = find(client).unwrap();
-        let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new(Scenario::default()));
+        let spec = spec(client, "all", seed);
         let mut violations = violations(&spec).into_iter();
         let is_it = |one: &Violation| one.kind == Kind::Overlap && one.cause == cause;
         let violation = violations.find(is_it).unwrap();
@@ -210,9 +200,8 @@ impl RemedyCase {
     /// Uses uniform faults, because aimed faults also find the lock's other mistakes.
     fn tried(&self, fault: &str, kind: Kind, scenario: Scenario) -> Remedy {
         let scenario = Rc::new(Scenario { strategy: Strategy::Uniform, ..scenario });
-        let (client, families) = (find(self.client).unwrap(), fault.parse().unwrap());
         let found = (0..40).find_map(|seed| {
-            let spec = RunSpec::draw(Seed(seed), client, &families, scenario.clone());
+            let spec = drawn(self.client, fault, seed, scenario.clone());
             let shown = violations(&spec).into_iter().find(|one| one.kind == kind);
             shown.map(|violation| (spec, violation))
         });
@@ -237,11 +226,7 @@ fn each_safeguard_of_zookeeper_keeps_nobody_from_the_lock_where_its_mistake_did(
 #[test]
 fn a_look_up_that_knows_its_session_is_quiet_where_another_takes_a_node_that_will_go() {
     let row = &WRITTEN[0];
-    let (client, families) = (find(row.flawed.client).unwrap(), row.families.parse().unwrap());
-    let drawn = |seed| {
-        let scenario = Rc::new((row.flawed.scenario)());
-        RunSpec::draw(Seed(seed), client, &families, scenario)
-    };
+    let drawn = |seed| row.flawed.drawn(row.families, seed);
     let mut specs = (0..row.seeds).map(|seed| RunSpec { plan: (row.plan)(), ..drawn(seed) });
     let spec = specs.find(|spec| !violations(spec).is_empty()).unwrap();
     let trials = SafeguardTrials::new(&spec, &Rates::default(), Extent { nearby: 0, seeds: 0 });
@@ -268,11 +253,8 @@ fn each_safeguard_of_chubby_keeps_holders_apart() {
 #[test]
 fn a_standby_that_has_every_commit_keeps_rows_and_no_locks_of_connections() {
     let safeguard = SAFEGUARDS.iter().find(|one| one.name == "synchronous-standby").unwrap();
-    let (failover, scenario) = ("failover".parse().unwrap(), Rc::new(stopped()));
     let broken = |client, guard: &dyn Fn(&RunSpec) -> RunSpec| {
-        let client = find(client).unwrap();
-        let drawn =
-            (0..60).map(|seed| RunSpec::draw(Seed(seed), client, &failover, scenario.clone()));
+        let drawn = (0..60).map(|seed| drawn(client, "failover", seed, stopped()));
         let overlaps =
             |spec: &RunSpec| violations(spec).iter().any(|one| one.kind == Kind::Overlap);
         drawn.filter(|spec| overlaps(&guard(spec))).count()

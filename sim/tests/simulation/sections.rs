@@ -1,24 +1,20 @@
+use crate::drawn::{drawn, history};
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::{Hold, Section};
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost::{RunSpec, Scenario};
-use fencepost_clients::find;
 use fencepost_faults::{
-    Direction, Families, Family, Fault, FaultPlan, Micros, Node, OperatorCommand, Seed, SimTime,
-    TimedFault,
+    Direction, Fault, FaultPlan, Micros, Node, OperatorCommand, SimTime, TimedFault,
 };
 use fencepost_reports::{Action, Change, History, What, judge};
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
 fn paused(section: Section) -> History {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(7), Span::secs(7)));
     let scenario = Scenario { section, hold, processes: 1, cycles: 1, ..Scenario::default() };
-    let client = find("single-node").expect("the lock is in the table");
     let pause = Fault::Pause { node: Node::Client(1), duration_us: Micros::from_secs(4) };
     let plan = FaultPlan::new(vec![TimedFault { id: 1, at_us: SimTime(1_000_000), fault: pause }]);
-    let families = Families::from(Family::Pause);
-    let drawn = RunSpec::draw(Seed(1), client, &families, Rc::new(scenario));
+    let drawn = drawn("single-node", "pause", 1, scenario);
     let spec = RunSpec { plan, ..drawn };
     let fast = spec.run(Engine::Fast).unwrap();
     assert_eq!(fast, spec.run(Engine::Turmoil).unwrap());
@@ -40,10 +36,8 @@ fn a_pause_makes_work_late_by_all_of_it_and_waiting_by_what_outlasts_it() {
 }
 
 fn operated(client: &str, seed: u64) -> (RunSpec, History) {
-    let families = Families::from(Family::Operator);
-    let client = find(client).expect("the lock is in the table");
-    let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new(Scenario::default()));
-    let history = spec.run(Engine::Fast).unwrap().history;
+    let spec = drawn(client, "operator", seed, Scenario::default());
+    let history = history(&spec);
     (spec, history)
 }
 
@@ -80,7 +74,6 @@ fn what_an_operator_types_breaks_a_lock_that_has_to_be_renewed_and_none_that_sto
 fn cut_off(client: &str) -> History {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(50), Span::secs(50)));
     let scenario = Scenario { hold, processes: 1, cycles: 1, ..Scenario::default() };
-    let client = find(client).expect("the lock is in the table");
     let cut = Fault::Partition {
         side_a: vec![Node::Client(1)],
         side_b: (1..=5).map(Node::Server).collect(),
@@ -88,9 +81,8 @@ fn cut_off(client: &str) -> History {
         duration_us: Micros::from_secs(60),
     };
     let plan = FaultPlan::new(vec![TimedFault { id: 1, at_us: SimTime(2_000_000), fault: cut }]);
-    let families = Families::from(Family::Partition);
-    let drawn = RunSpec::draw(Seed(1), client, &families, Rc::new(scenario));
-    RunSpec { plan, ..drawn }.run(Engine::Fast).unwrap().history
+    let drawn = drawn(client, "partition", 1, scenario);
+    history(&RunSpec { plan, ..drawn })
 }
 
 #[test]
@@ -110,10 +102,7 @@ fn a_holder_whose_lock_states_no_validity_works_on_and_another_stops_before_its_
     let writes = |client: &str| {
         let hold = Hold::Drawn(SpanRange::new(Span::secs(20), Span::secs(20)));
         let scenario = Scenario { hold, processes: 1, cycles: 1, ..Scenario::default() };
-        let client = find(client).expect("the lock is in the table");
-        let families = Families::from(Family::None);
-        let spec = RunSpec::draw(Seed(1), client, &families, Rc::new(scenario));
-        let events = spec.run(Engine::Fast).unwrap().history.events.into_iter();
+        let events = history(&drawn(client, "none", 1, scenario)).events.into_iter();
         let is_write =
             |what: &What| matches!(what, What::Invoke { action: Action::Write { .. }, .. });
         events.filter(|event| is_write(&event.what)).count()

@@ -1,13 +1,10 @@
+use crate::drawn::drawn;
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::{Hold, Servers, Switches};
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost::{RunSpec, Scenario};
-use fencepost_clients::find;
-use fencepost_faults::{
-    Direction, Families, Family, Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault,
-};
+use fencepost_faults::{Direction, Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 use fencepost_reports::{Change, What};
-use std::rc::Rc;
 
 fn granted_by_the_old(switches: Switches, seed: u64) -> usize {
     let hold = Hold::Drawn(SpanRange::new(Span::millis(500), Span::millis(500)));
@@ -16,7 +13,6 @@ fn granted_by_the_old(switches: Switches, seed: u64) -> usize {
         servers: Servers { switches, ..Servers::default() },
         ..Scenario::default()
     };
-    let client = find("single-node").expect("the lock is in the table");
     let others = (2..=3).map(Node::Redis).chain((1..=3).map(Node::Sentinel));
     let cut = Fault::Partition {
         side_a: vec![Node::Redis(1)],
@@ -25,9 +21,7 @@ fn granted_by_the_old(switches: Switches, seed: u64) -> usize {
         duration_us: Micros::from_secs(20),
     };
     let plan = FaultPlan::new(vec![TimedFault { id: 1, at_us: SimTime(5_000_000), fault: cut }]);
-    let families = Families::from(Family::Failover);
-    let drawn = RunSpec::draw(Seed(seed), client, &families, Rc::new(scenario));
-    let spec = RunSpec { plan, ..drawn };
+    let spec = RunSpec { plan, ..drawn("single-node", "failover", seed, scenario) };
     let fast = spec.run(Engine::Fast).unwrap();
     assert_eq!(fast, spec.run(Engine::Turmoil).unwrap());
     let late = SimTime(15_000_000)..SimTime(25_000_000);

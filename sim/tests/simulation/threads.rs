@@ -1,14 +1,14 @@
+use crate::drawn::{drawn, drawn_of, facts};
+use crate::planted::{LOCK, granted};
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner};
 use fencepost::clients::spring_registry::OBTAIN;
 use fencepost::clients::{
-    Acquisition, Definition, Deployment, Env, Lease, Lock, Release, Reply, Servers, Session,
-    Settings, find,
+    Acquisition, Definition, Env, Lease, Lock, Release, Reply, Servers, Session, Settings, find,
 };
-use fencepost::run::verdicts::Findings;
 use fencepost::testing::{Expect, Kind, LockTest};
 use fencepost::{Engine, RunOutcome, RunSpec, Scenario};
-use fencepost_faults::{Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault};
+use fencepost_faults::{Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 use fencepost_reports::{Action, Cause, RunFacts, What};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -17,14 +17,11 @@ use std::time::Duration;
 static LEAKY: Definition = Definition {
     name: "leaky-registry",
     about: "one owner id per process in Redis by Lua, and no lock inside the process",
-    deployment: Deployment::Primary,
-    has_tokens: false,
-    is_fair: false,
-    models: None,
     build: |env, servers, settings| {
         let client_id = String::from_utf8_lossy(&fresh_owner(&env)).into();
         Box::new(Leaky::new(client_id, env, servers, settings))
     },
+    ..LOCK
 };
 
 struct Leaky {
@@ -47,16 +44,7 @@ impl Leaky {
         loop {
             let arguments = [self.client_id.as_bytes(), ttl_ms.as_bytes()];
             match OBTAIN.call(&mut self.redis, &[key.as_bytes()], &arguments).await {
-                Ok(Reply::Integer(1)) => {
-                    let (resource, owner) =
-                        (key.to_owned(), self.client_id.as_bytes().to_vec().into());
-                    return Acquisition::Granted(Lease {
-                        resource,
-                        owner,
-                        token: None,
-                        valid_until: None,
-                    });
-                }
+                Ok(Reply::Integer(1)) => return granted(key, self.client_id.as_bytes()),
                 Ok(_) if self.env.monotonic_clock() >= deadline => {
                     return Acquisition::Refused("held".into());
                 }
@@ -95,10 +83,7 @@ fn threads(client: &'static Definition) -> LockTest {
 }
 
 fn run(client: &'static Definition, fault: &str, seed: u64) -> RunFacts {
-    let scenario = Rc::new(Scenario { threads: 2, ..Scenario::default() });
-    let spec = RunSpec::draw(Seed(seed), client, &fault.parse().unwrap(), scenario);
-    let outcome = spec.run(Engine::Fast).unwrap();
-    Findings { spec: &spec, outcome: &outcome }.facts()
+    facts(&drawn_of(client, fault, seed, Scenario { threads: 2, ..Scenario::default() }))
 }
 
 #[test]
@@ -145,12 +130,9 @@ fn what_a_partition_does_to_threads_is_explained() {
 }
 
 fn hit(client: &'static Definition, fault: Fault, at: u64) -> RunOutcome {
-    let scenario = Rc::new(Scenario { threads: 2, processes: 2, ..Scenario::default() });
-    let spec = RunSpec::draw(Seed(1), client, &"none".parse().unwrap(), scenario);
-    let spec = RunSpec {
-        plan: FaultPlan::new(vec![TimedFault { id: 1, at_us: SimTime(at), fault }]),
-        ..spec
-    };
+    let scenario = Scenario { threads: 2, processes: 2, ..Scenario::default() };
+    let plan = FaultPlan::new(vec![TimedFault { id: 1, at_us: SimTime(at), fault }]);
+    let spec = RunSpec { plan, ..drawn_of(client, "none", 1, scenario) };
     spec.validate().unwrap();
     let outcome = spec.run(Engine::Fast).unwrap();
     assert_eq!(spec.run(Engine::Turmoil).unwrap(), outcome);
@@ -247,9 +229,7 @@ fn a_thread_that_waits_inside_a_process_that_stands_still_goes_on_after_it() {
 
 #[test]
 fn a_plan_that_names_a_thread_is_refused() {
-    let scenario = Rc::new(Scenario { threads: 2, ..Scenario::default() });
-    let spec =
-        RunSpec::draw(Seed(1), find("redisson").unwrap(), &"none".parse().unwrap(), scenario);
+    let spec = drawn("redisson", "none", 1, Scenario { threads: 2, ..Scenario::default() });
     let fault = Fault::Pause { node: SECOND, duration_us: Micros(5) };
     let plan = FaultPlan::new(vec![TimedFault { id: 1, at_us: SimTime(1), fault }]);
     let refused = RunSpec { plan, ..spec }.validate().unwrap_err().to_string();

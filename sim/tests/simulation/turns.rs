@@ -1,14 +1,11 @@
-use fencepost::clients::find;
-use fencepost::{Engine, RunSpec, Scenario};
-use fencepost_faults::{Node, Seed};
+use crate::drawn::{drawn, history};
+use fencepost::Scenario;
+use fencepost_faults::Node;
 use fencepost_reports::{Event, History, Turn, What, validate};
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
-fn history(seed: u64, fault: &str, client: &str) -> History {
-    let scenario = Rc::new(Scenario::default());
-    let spec = RunSpec::draw(Seed(seed), find(client).unwrap(), &fault.parse().unwrap(), scenario);
-    spec.run(Engine::Fast).unwrap().history
+fn ran(client: &str, fault: &str, seed: u64) -> History {
+    history(&drawn(client, fault, seed, Scenario::default()))
 }
 
 fn turns(history: &History) -> Vec<(Node, Turn, Option<Node>)> {
@@ -23,7 +20,7 @@ fn turns(history: &History) -> Vec<(Node, Turn, Option<Node>)> {
 fn a_promotion_follows_an_alarm_and_is_named_by_a_sentinel() {
     let mut kinds = BTreeSet::new();
     for seed in 0..20 {
-        let history = history(seed, "failover", "single-node");
+        let history = ran("single-node", "failover", seed);
         assert_eq!(validate(&history), Ok(()), "seed {seed}");
         let turns = turns(&history);
         kinds.extend(turns.iter().map(|(_, turn, _)| *turn));
@@ -67,7 +64,7 @@ fn where_nothing_is_replaced_there_are_no_turns() {
             !matches!(turn, Turn::InFlight | Turn::Unanswered)
         };
         for seed in 0..5 {
-            let turns = turns(&history(seed, fault, client));
+            let turns = turns(&ran(client, fault, seed));
             assert!(!turns.iter().any(deployment), "{fault}, {client}, {seed}: {turns:?}");
         }
     }
@@ -78,7 +75,7 @@ fn who_dies_with_a_command_under_way_is_told_right_after_the_crash() {
     let mut told = BTreeSet::new();
     for seed in 0..40 {
         for fault in ["client-crash", "restart"] {
-            let history = history(seed, fault, "single-node");
+            let history = ran("single-node", fault, seed);
             for (at, event) in history.events.iter().enumerate() {
                 let What::Turn { turn, .. } = event.what else { continue };
                 let crash = history.events[..at].iter().rev().find(|one| one.node == event.node);

@@ -2,35 +2,21 @@ mod both;
 mod by_message;
 mod in_order;
 
+use crate::drawn::{drawn, drawn_of, facts};
+use crate::planted::{LOCK, granted};
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner, set_if_absent};
 use fencepost::clients::{
     Acquisition, Definition, Deployment, Env, Lease, Lock, Release, Reply, Script, Session,
-    Settings, find,
+    Settings,
 };
 use fencepost::run::verdicts::Findings;
 use fencepost::setup::scenario::{Hold, MastersOrder, Servers, Timing};
 use fencepost::setup::span::{Span, SpanRange};
-use fencepost::{Engine, RunSpec, Scenario};
-use fencepost_faults::{Node, Seed};
+use fencepost::{Engine, Scenario};
+use fencepost_faults::Node;
 use fencepost_reports::{Cause, Kind, RunFacts, Verdict, What};
-use std::rc::Rc;
 use std::time::Duration;
-
-const LOCK: Definition = Definition {
-    name: "planted",
-    about: "a lock of a test",
-    deployment: Deployment::Primary,
-    has_tokens: false,
-    is_fair: false,
-    models: None,
-    build: |_, _, _| panic!("only its twins are built"),
-};
-
-fn granted(resource: &str, owner: &[u8]) -> Acquisition {
-    let (resource, owner) = (resource.to_owned(), owner.to_vec().into());
-    Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
-}
 
 fn busy() -> Scenario {
     let ms = Span::millis;
@@ -55,10 +41,7 @@ fn in_step() -> Scenario {
 }
 
 fn run(client: &'static Definition, fault: &str, seed: u64, scenario: Scenario) -> RunFacts {
-    let families = fault.parse().unwrap();
-    let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new(scenario));
-    let outcome = spec.run(Engine::Fast).unwrap();
-    Findings { spec: &spec, outcome: &outcome }.facts()
+    facts(&drawn_of(client, fault, seed, scenario))
 }
 
 pub(super) fn shown(
@@ -124,8 +107,7 @@ fn servers_and_sentinels_that_tick_are_nothing_that_could_wake_a_waiter() {
     static MISSES: Definition = by_message::definition(by_message::Habit::Trusts);
     let mut hung = 0;
     for seed in 0..30 {
-        let families = "replication-lag".parse().unwrap();
-        let spec = RunSpec::draw(Seed(seed), &MISSES, &families, Rc::new(busy()));
+        let spec = drawn_of(&MISSES, "replication-lag", seed, busy());
         let outcome = spec.run(Engine::Fast).unwrap();
         let events = &outcome.history.events;
         let sleeps = events.iter().rev().find_map(|event| match event.what {
@@ -164,12 +146,7 @@ fn a_dead_holder_whose_lease_runs_out_is_not_what_keeps_waiters_asleep() {
 
 #[test]
 fn the_world_tells_of_no_silence_where_all_goes_well() {
-    let spec = RunSpec::draw(
-        Seed(1),
-        find("single-node").unwrap(),
-        &"none".parse().unwrap(),
-        Rc::new(Scenario::default()),
-    );
+    let spec = drawn("single-node", "none", 1, Scenario::default());
     for engine in [Engine::Fast, Engine::Turmoil] {
         let history = spec.run(engine).unwrap().history;
         assert!(!history.events.iter().any(|event| matches!(event.what, What::Silent { .. })));
@@ -179,10 +156,8 @@ fn the_world_tells_of_no_silence_where_all_goes_well() {
 #[test]
 fn both_engines_know_the_same_of_what_lay_ahead() {
     static MISSES: Definition = by_message::definition(by_message::Habit::Trusts);
-    let families = "none".parse().unwrap();
     let told = |seed, engine| {
-        let spec = RunSpec::draw(Seed(seed), &MISSES, &families, Rc::new(busy()));
-        let history = spec.run(engine).unwrap().history;
+        let history = drawn_of(&MISSES, "none", seed, busy()).run(engine).unwrap().history;
         let silent = history.events.into_iter().filter(|event| {
             event.node != Node::Storage && matches!(event.what, What::Silent { ahead: false, .. })
         });

@@ -1,14 +1,13 @@
+use crate::drawn::{drawn, drawn_of, facts, violations};
+use crate::planted::{LOCK, granted};
+use fencepost::Scenario;
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner, set_if_absent};
 use fencepost::clients::{
-    Acquisition, CallError, Definition, Deployment, Env, Lease, Lock, Release, Servers, Session,
-    Settings, find,
+    Acquisition, CallError, Definition, Env, Lease, Lock, Release, Servers, Session, Settings, find,
 };
-use fencepost::run::verdicts::Findings;
 use fencepost::setup::scenario::ClientCalls;
 use fencepost::setup::span::Span;
-use fencepost::{Engine, RunSpec, Scenario};
-use fencepost_faults::Seed;
 use fencepost_reports::{Cause, Kind};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -32,11 +31,6 @@ struct Resender {
 const fn definition(habit: Habit) -> Definition {
     Definition {
         name: "resender",
-        about: "a lock of a test",
-        deployment: Deployment::Primary,
-        has_tokens: false,
-        is_fair: false,
-        models: None,
         build: match habit {
             Habit::Believes => |env, servers, settings| {
                 Box::new(Resender::new(env, servers, settings, Habit::Believes))
@@ -45,6 +39,7 @@ const fn definition(habit: Habit) -> Definition {
                 Box::new(Resender::new(env, servers, settings, Habit::Doubts))
             },
         },
+        ..LOCK
     }
 }
 
@@ -90,11 +85,6 @@ impl Resender {
     }
 }
 
-fn granted(resource: &str, owner: &[u8]) -> Acquisition {
-    let (resource, owner) = (resource.to_owned(), owner.to_vec().into());
-    Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
-}
-
 impl Lock for Resender {
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
         Box::pin(self.obtain(resource))
@@ -114,13 +104,10 @@ fn wrong_answers_within(
     client: &'static Definition,
     family: &str,
 ) -> (u64, BTreeSet<String>) {
-    let families = family.parse().unwrap();
     let scenario = Rc::new(scenario);
     let (mut runs, mut said) = (0, BTreeSet::new());
     for seed in 0..SEEDS {
-        let spec = RunSpec::draw(Seed(seed), client, &families, scenario.clone());
-        let outcome = spec.run(Engine::Fast).unwrap();
-        let facts = Findings { spec: &spec, outcome: &outcome }.facts();
+        let facts = facts(&drawn_of(client, family, seed, scenario.clone()));
         assert!(facts.acquisitions > 0, "{family} {seed}");
         let found = facts.violations.iter();
         let wrong: Vec<_> = found.filter(|one| one.kind == Kind::WrongAnswer).collect();
@@ -182,10 +169,6 @@ fn the_textbook_locks_tell_nothing_that_is_not_so() {
 
 #[test]
 fn a_gemfire_member_that_departed_does_not_say_that_a_grantor_that_missed_it_released_its_lock() {
-    let client = find("gemfire").unwrap();
-    let families = "partition".parse().unwrap();
-    let spec = RunSpec::draw(Seed(91), client, &families, Rc::new(Scenario::default()));
-    let outcome = spec.run(Engine::Fast).unwrap();
-    let violations = fencepost_reports::judge(&outcome.history).violations;
+    let violations = violations(&drawn("gemfire", "partition", 91, Scenario::default()));
     assert!(violations.is_empty(), "{violations:?}");
 }

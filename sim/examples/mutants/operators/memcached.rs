@@ -1,103 +1,67 @@
-use super::operator::{Operator, lock, server};
+use super::operator::{Operator, constructors};
 use super::rule::memcached::Rule;
-use fencepost_clients::Coordinator;
 
-const fn by(name: &'static str, about: &'static str, rule: Rule) -> Operator {
-    lock(Coordinator::Memcached, name, about, super::rule::Rule::Memcached(rule))
-}
-
-const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
-    server(Coordinator::Memcached, name, about, super::rule::Rule::Memcached(rule))
-}
+constructors!(
+    Memcached,
+    by = lock(Memcached: Rule),
+    words = lock(Memcached(Words): fn(&mut Vec<String>) -> bool),
+    unsent = lock(Memcached(Unsent): fn(&[String]) -> Option<&'static str>),
+    misheard = lock(Memcached(Heard): fn(&str, &str) -> Option<&'static str>),
+    on = server(Memcached: Rule),
+);
 
 pub(crate) const TABLE: &[Operator] = &[
-    by(
-        "add-is-set",
-        "takes the lock even if another process has it",
-        Rule::Words(|words| renamed(words, "add", "set")),
-    ),
-    by(
-        "cas-dropped",
-        "changes the lock even if another process has it",
-        Rule::Words(|words| {
-            let is_cas = renamed(words, "cas", "set");
-            if is_cas {
-                words.remove(5);
-            }
-            is_cas
-        }),
-    ),
-    by(
-        "mc-ttl-tenfold",
-        "takes the lock for ten times the ttl",
-        Rule::Words(|words| lasts(words, |seconds| seconds * 10)),
-    ),
-    by(
-        "mc-ttl-tenth",
-        "takes the lock for a tenth of the ttl",
-        Rule::Words(|words| lasts(words, |seconds| (seconds / 10).max(1))),
-    ),
-    by(
-        "mc-ttl-short",
-        "relies on the lease for 2 s longer than it lasts",
-        Rule::Words(|words| lasts(words, |seconds| seconds.saturating_sub(2).max(1))),
-    ),
-    by(
-        "mc-ttl-dropped",
-        "takes the lock without an expiry",
-        Rule::Words(|words| lasts(words, |_| 0)),
-    ),
+    words("add-is-set", "takes the lock even if another process has it", |words| {
+        renamed(words, "add", "set")
+    }),
+    words("cas-dropped", "changes the lock even if another process has it", |words| {
+        let is_cas = renamed(words, "cas", "set");
+        if is_cas {
+            words.remove(5);
+        }
+        is_cas
+    }),
+    words("mc-ttl-tenfold", "takes the lock for ten times the ttl", |words| {
+        lasts(words, |seconds| seconds * 10)
+    }),
+    words("mc-ttl-tenth", "takes the lock for a tenth of the ttl", |words| {
+        lasts(words, |seconds| (seconds / 10).max(1))
+    }),
+    words("mc-ttl-short", "relies on the lease for 2 s longer than it lasts", |words| {
+        lasts(words, |seconds| seconds.saturating_sub(2).max(1))
+    }),
+    words("mc-ttl-dropped", "takes the lock without an expiry", |words| lasts(words, |_| 0)),
     by("mc-same-owner", "uses the same owner value as every other process", Rule::SameOwner),
     by("mc-owner-not-compared", "treats every owner that it reads as itself", Rule::OwnerIsMine),
-    by(
-        "mc-delete-unsent",
-        "does not release the lock",
-        Rule::Unsent(|words| (words[0] == "delete").then_some("DELETED\r\n")),
-    ),
-    by(
-        "mc-wrong-key",
-        "releases a different key",
-        Rule::Words(|words| {
-            let is_it = words[0] == "delete";
-            words[1].push_str(if is_it { "x" } else { "" });
-            is_it
-        }),
-    ),
-    by(
-        "mc-release-unsent",
-        "does not release the lock by cas",
-        Rule::Unsent(|words| (words[0] == "cas").then_some("STORED\r\n")),
-    ),
-    by(
-        "mc-refusal-read-as-grant",
-        "reads a refusal as a grant",
-        Rule::Heard(|_, answer| (answer == "NOT_STORED\r\n").then_some("STORED\r\n")),
-    ),
-    by(
-        "mc-grant-read-as-refusal",
-        "reads a grant as a refusal",
-        Rule::Heard(|name, answer| {
-            (name == "add" && answer == "STORED\r\n").then_some("NOT_STORED\r\n")
-        }),
-    ),
-    by(
+    unsent("mc-delete-unsent", "does not release the lock", |words| {
+        (words[0] == "delete").then_some("DELETED\r\n")
+    }),
+    words("mc-wrong-key", "releases a different key", |words| {
+        let is_it = words[0] == "delete";
+        words[1].push_str(if is_it { "x" } else { "" });
+        is_it
+    }),
+    unsent("mc-release-unsent", "does not release the lock by cas", |words| {
+        (words[0] == "cas").then_some("STORED\r\n")
+    }),
+    misheard("mc-refusal-read-as-grant", "reads a refusal as a grant", |_, answer| {
+        (answer == "NOT_STORED\r\n").then_some("STORED\r\n")
+    }),
+    misheard("mc-grant-read-as-refusal", "reads a grant as a refusal", |name, answer| {
+        (name == "add" && answer == "STORED\r\n").then_some("NOT_STORED\r\n")
+    }),
+    misheard(
         "mc-exists-unheard",
         "does not notice that another process was faster",
-        Rule::Heard(|_, answer| (answer == "EXISTS\r\n").then_some("STORED\r\n")),
+        |_, answer| (answer == "EXISTS\r\n").then_some("STORED\r\n"),
     ),
-    by(
-        "mc-not-found-unheard",
-        "reports a lost lock as released",
-        Rule::Heard(|name, answer| {
-            let done = if name == "delete" { "DELETED\r\n" } else { "STORED\r\n" };
-            (answer == "NOT_FOUND\r\n").then_some(done)
-        }),
-    ),
-    by(
-        "mc-owner-unseen",
-        "sees no owner where there is one",
-        Rule::Heard(|_, answer| answer.starts_with("VALUE ").then_some("END\r\n")),
-    ),
+    misheard("mc-not-found-unheard", "reports a lost lock as released", |name, answer| {
+        let done = if name == "delete" { "DELETED\r\n" } else { "STORED\r\n" };
+        (answer == "NOT_FOUND\r\n").then_some(done)
+    }),
+    misheard("mc-owner-unseen", "sees no owner where there is one", |_, answer| {
+        answer.starts_with("VALUE ").then_some("END\r\n")
+    }),
     on(
         "mc-add-is-set",
         "add stores even if the key exists",

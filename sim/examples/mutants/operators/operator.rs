@@ -78,3 +78,20 @@ pub(crate) const fn server(
 ) -> Operator {
     Operator { side: Side::Server, ..lock(of, name, about, rule) }
 }
+
+/// Defines functions that make the mutants of one coordinator from a name, a description and a
+/// rule. In `lock(Kind(Own): Type)`, `Kind` is the variant of the common rule, and `Own` is the
+/// variant of the coordinator's own rule. Without `(Own)`, the caller makes the own rule.
+macro_rules! constructors {
+    (
+        $visible:vis $of:ident,
+        $($make:ident = $side:ident($kind:ident $(($own:ident))?: $rule:ty)),+ $(,)?
+    ) => { $(
+        $visible const fn $make(name: &'static str, about: &'static str, rule: $rule) -> Operator {
+            let rule = $crate::operators::rule::Rule::$kind($(Rule::$own)?(rule));
+            let of = fencepost_clients::Coordinator::$of;
+            $crate::operators::operator::$side(of, name, about, rule)
+        }
+    )+ };
+}
+pub(crate) use constructors;

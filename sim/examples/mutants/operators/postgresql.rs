@@ -1,20 +1,13 @@
-use super::operator::{Operator, lock, server};
-use super::rule::Rule;
-use fencepost_clients::Coordinator;
+use super::operator::{Operator, constructors};
+use super::rule::Edits;
 
-type Edits = &'static [(&'static str, &'static str)];
-
-const fn asks(name: &'static str, about: &'static str, edits: Edits) -> Operator {
-    lock(Coordinator::PostgreSql, name, about, Rule::Asks(edits))
-}
-
-const fn hears(name: &'static str, about: &'static str, edits: Edits) -> Operator {
-    lock(Coordinator::PostgreSql, name, about, Rule::Answers(edits))
-}
-
-const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
-    server(Coordinator::PostgreSql, name, about, rule)
-}
+constructors!(
+    PostgreSql,
+    asks = lock(Asks: Edits),
+    hears = lock(Answers: Edits),
+    gets = server(Asks: Edits),
+    answers = server(Answers: Edits),
+);
 
 const FALSE: &str = "D\0\0\0\x0b\0\x01\0\0\0\x01f";
 const TRUE: &str = "D\0\0\0\x0b\0\x01\0\0\0\x01t";
@@ -89,27 +82,19 @@ pub(crate) const TABLE: &[Operator] = &[
         "reports a lost lock as released",
         &[("DELETE 0", "DELETE 1")],
     ),
-    on(
-        "row-lock-ignored",
-        "SELECT ... FOR UPDATE locks no row",
-        Rule::Asks(&[(" FOR UPDATE", "")]),
-    ),
-    on(
-        "advisory-lock-shared",
-        "pg_try_advisory_lock grants every request",
-        Rule::Answers(&[(FALSE, TRUE)]),
-    ),
-    on(
+    gets("row-lock-ignored", "SELECT ... FOR UPDATE locks no row", &[(" FOR UPDATE", "")]),
+    answers("advisory-lock-shared", "pg_try_advisory_lock grants every request", &[(FALSE, TRUE)]),
+    gets(
         "isolation-ignored",
         "SERIALIZABLE behaves like READ COMMITTED",
-        Rule::Asks(&[("BEGIN ISOLATION LEVEL SERIALIZABLE", "BEGIN")]),
+        &[("BEGIN ISOLATION LEVEL SERIALIZABLE", "BEGIN")],
     ),
-    on(
+    gets(
         "conflict-overwrites",
         "ON CONFLICT DO UPDATE ignores its condition",
-        Rule::Asks(&[
+        &[
             ("WHERE shedlock.lock_until <= $4", ""),
             ("AND shedlock.lock_until <= timezone('utc', CURRENT_TIMESTAMP)", ""),
-        ]),
+        ],
     ),
 ];

@@ -7,10 +7,12 @@ pub(crate) mod zookeeper;
 
 use super::wire::{Exchange, Heard, edited};
 
+pub(crate) type Edits = &'static [(&'static str, &'static str)];
+
 pub(crate) enum Rule {
     Redis(redis::Rule),
-    Asks(&'static [(&'static str, &'static str)]),
-    Answers(&'static [(&'static str, &'static str)]),
+    Asks(Edits),
+    Answers(Edits),
     Memcached(memcached::Rule),
     ZooKeeper(zookeeper::Rule),
     Etcd(etcd::Rule),

@@ -1,81 +1,56 @@
-use super::operator::{Operator, lock, server};
+use super::operator::{Operator, constructors};
 use super::rule::zookeeper::*;
-use fencepost_clients::Coordinator;
 
-const fn by(name: &'static str, about: &'static str, rule: Rule) -> Operator {
-    lock(Coordinator::ZooKeeper, name, about, super::rule::Rule::ZooKeeper(rule))
-}
-
-const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
-    server(Coordinator::ZooKeeper, name, about, super::rule::Rule::ZooKeeper(rule))
-}
+constructors!(
+    ZooKeeper,
+    by = lock(ZooKeeper: Rule),
+    asks = lock(ZooKeeper(Asks): fn(&mut Vec<u8>, i32) -> bool),
+    hears = lock(ZooKeeper(Hears): fn(&mut Vec<u8>, i32) -> bool),
+    on = server(ZooKeeper: Rule),
+);
 
 pub(crate) const TABLE: &[Operator] = &[
-    by(
-        "ephemeral-dropped",
-        "creates persistent nodes",
-        Rule::Asks(|frame, kind| kind == CREATE && flag(frame, 3, 2)),
-    ),
-    by(
-        "sequence-dropped",
-        "creates nodes without a sequence number",
-        Rule::Asks(|frame, kind| kind == CREATE && flag(frame, 3, 1)),
-    ),
-    by(
-        "watch-dropped",
-        "sets no watch",
-        Rule::Asks(|frame, kind| {
-            matches!(kind, EXISTS | GET_DATA | GET_CHILDREN) && without_watch(frame)
-        }),
-    ),
+    asks("ephemeral-dropped", "creates persistent nodes", |frame, kind| {
+        kind == CREATE && flag(frame, 3, 2)
+    }),
+    asks("sequence-dropped", "creates nodes without a sequence number", |frame, kind| {
+        kind == CREATE && flag(frame, 3, 1)
+    }),
+    asks("watch-dropped", "sets no watch", |frame, kind| {
+        matches!(kind, EXISTS | GET_DATA | GET_CHILDREN) && without_watch(frame)
+    }),
     by(
         "watches-not-set-again",
         "does not set its watches again on another server",
         Rule::Unsent(SET_WATCHES),
     ),
     by("delete-unsent", "does not release the lock", Rule::Unsent(DELETE)),
-    by(
-        "delete-of-wrong-node",
-        "deletes a different node",
-        Rule::Asks(|frame, kind| kind == DELETE && other_path(frame)),
-    ),
+    asks("delete-of-wrong-node", "deletes a different node", |frame, kind| {
+        kind == DELETE && other_path(frame)
+    }),
     by("ping-unsent", "sends no keep-alive", Rule::Unsent(PING)),
     by("close-unsent", "does not close its session", Rule::Unsent(CLOSE)),
-    by(
-        "exists-wrong-node",
-        "watches a different node",
-        Rule::Asks(|frame, kind| matches!(kind, EXISTS | GET_DATA) && other_path(frame)),
-    ),
-    by(
-        "own-node-first",
-        "sees no one before it in the queue",
-        Rule::Hears(|frame, kind| kind == GET_CHILDREN && last_only(frame)),
-    ),
-    by(
-        "first-unseen",
-        "does not see the first node of the queue",
-        Rule::Hears(|frame, kind| kind == GET_CHILDREN && without_first(frame)),
-    ),
-    by(
-        "no-node-unheard",
-        "does not notice that its node is gone",
-        Rule::Hears(|frame, kind| kind == DELETE && without_error(frame)),
-    ),
-    by(
-        "expiry-unheard",
-        "treats an expired session as a lost connection",
-        Rule::Hears(|frame, kind| kind != CONNECT && error_is(frame, -112, -4)),
-    ),
-    by(
-        "zk-token-constant",
-        "gets the same token each time",
-        Rule::Hears(|frame, kind| kind == EXISTS && token(frame, |_| 1)),
-    ),
-    by(
-        "zk-token-coarse",
-        "gets a token that several holders share",
-        Rule::Hears(|frame, kind| kind == EXISTS && token(frame, |token| token >> 4)),
-    ),
+    asks("exists-wrong-node", "watches a different node", |frame, kind| {
+        matches!(kind, EXISTS | GET_DATA) && other_path(frame)
+    }),
+    hears("own-node-first", "sees no one before it in the queue", |frame, kind| {
+        kind == GET_CHILDREN && last_only(frame)
+    }),
+    hears("first-unseen", "does not see the first node of the queue", |frame, kind| {
+        kind == GET_CHILDREN && without_first(frame)
+    }),
+    hears("no-node-unheard", "does not notice that its node is gone", |frame, kind| {
+        kind == DELETE && without_error(frame)
+    }),
+    hears("expiry-unheard", "treats an expired session as a lost connection", |frame, kind| {
+        kind != CONNECT && error_is(frame, -112, -4)
+    }),
+    hears("zk-token-constant", "gets the same token each time", |frame, kind| {
+        kind == EXISTS && token(frame, |_| 1)
+    }),
+    hears("zk-token-coarse", "gets a token that several holders share", |frame, kind| {
+        kind == EXISTS && token(frame, |token| token >> 4)
+    }),
     by("session-short", "relies on its session for twice its timeout", Rule::Timeout(1, 2)),
     by("session-long", "requests a session timeout ten times as long", Rule::Timeout(10, 1)),
     on("watch-lost", "the server's watch events are lost", Rule::NoWatches),

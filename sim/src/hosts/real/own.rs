@@ -56,7 +56,7 @@ fn recipe(setup: &RealSetup<'_>, node: Node) -> Recipe {
     }
 }
 
-struct NoConsole;
+pub(super) struct NoConsole;
 
 impl Console for NoConsole {
     fn is_ready(&self) -> bool {

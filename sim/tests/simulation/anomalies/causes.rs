@@ -2,11 +2,10 @@ use super::rows::Case;
 use super::rows::coordinators::{
     almost_a_lease, alone, away_for_long, behind, cut_off, slow_and_alone, slow_and_away,
 };
+use crate::drawn::violations;
+use fencepost::Scenario;
 use fencepost::setup::scenario::Strategy;
-use fencepost::{Engine, RunSpec, Scenario};
-use fencepost_faults::Seed;
-use fencepost_reports::{Cause, Kind, judge};
-use std::rc::Rc;
+use fencepost_reports::{Cause, Kind};
 
 struct CauseCase {
     case: Case,
@@ -52,10 +51,7 @@ const TOLD: &[CauseCase] = &[
 ];
 
 fn shows(told: &CauseCase, seed: u64) -> bool {
-    let (client, families) =
-        (fencepost_clients::find(told.case.client).unwrap(), told.fault.parse().unwrap());
-    let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new((told.case.scenario)()));
-    let violations = judge(&spec.run(Engine::Fast).unwrap().history).violations;
+    let violations = violations(&told.case.drawn(told.fault, seed));
     for violation in &violations {
         let at = (told.case.client, told.fault, seed);
         assert_ne!(violation.cause, Cause::Unexplained, "{at:?}: {}", violation.summary);

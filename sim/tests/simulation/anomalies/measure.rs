@@ -1,10 +1,8 @@
 use super::rows::Case;
 use super::rows::written::Written;
 use fencepost::{Engine, RunSpec};
-use fencepost_faults::{Families, Seed};
 use fencepost_reports::{Cause, Kind, Verdict, judge};
 use std::ops::Range;
-use std::rc::Rc;
 
 pub(crate) struct Shown {
     pub(crate) kinds: Vec<Kind>,
@@ -19,17 +17,11 @@ impl Shown {
 }
 
 pub(crate) fn shown_under(case: Case, fault: &str, seed: u64) -> Shown {
-    shown(&drawn(case, fault, seed))
+    shown(&case.drawn(fault, seed))
 }
 
 pub(crate) fn shown_under_plan(written: &Written, case: Case, seed: u64) -> Shown {
-    shown(&RunSpec { plan: (written.plan)(), ..drawn(case, written.families, seed) })
-}
-
-fn drawn(case: Case, fault: &str, seed: u64) -> RunSpec {
-    let families: Families = fault.parse().expect("the family is in the table");
-    let client = fencepost_clients::find(case.client).expect("the lock is in the table");
-    RunSpec::draw(Seed(seed), client, &families, Rc::new((case.scenario)()))
+    shown(&RunSpec { plan: (written.plan)(), ..case.drawn(written.families, seed) })
 }
 
 fn shown(spec: &RunSpec) -> Shown {

@@ -1,17 +1,13 @@
 use super::rows::Case;
-use fencepost::{Engine, RunSpec};
-use fencepost_faults::{Families, Seed, SimTime};
+use fencepost::Engine;
+use fencepost_faults::SimTime;
 use fencepost_reports::History;
 use fencepost_reports::judge::timeline::{Acquisition, Outcome, Timeline};
 use fencepost_reports::record::history::{Change, What};
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
 pub(crate) fn history(case: Case, fault: &str, seed: u64) -> History {
-    let families: Families = fault.parse().expect("the family is in the table");
-    let client = fencepost_clients::find(case.client).expect("the lock is in the table");
-    let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new((case.scenario)()));
-    spec.run(Engine::Fast).expect("the run comes to its end").history
+    case.drawn(fault, seed).run(Engine::Fast).expect("the run comes to its end").history
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

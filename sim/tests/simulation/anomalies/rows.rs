@@ -3,14 +3,15 @@ pub(crate) mod coordinators;
 #[path = "rows/written.rs"]
 pub(crate) mod written;
 
-use fencepost::Scenario;
-
 use fencepost::setup::lengths::Length;
 use fencepost::setup::scenario::{
     ClientCalls, FaultSizes, Hold, MastersOrder, Persistence, Servers, Strategy, Timing,
 };
 use fencepost::setup::span::{Span, SpanRange};
+use fencepost::{RunSpec, Scenario};
+use fencepost_faults::{Families, Seed};
 use fencepost_reports::{Kind, StorageRule, Workload};
+use std::rc::Rc;
 
 pub(crate) struct Row {
     pub(crate) id: &'static str,
@@ -25,6 +26,14 @@ pub(crate) struct Row {
 pub(crate) struct Case {
     pub(crate) client: &'static str,
     pub(crate) scenario: fn() -> Scenario,
+}
+
+impl Case {
+    pub(crate) fn drawn(self, fault: &str, seed: u64) -> RunSpec {
+        let families: Families = fault.parse().expect("the family is in the table");
+        let client = fencepost_clients::find(self.client).expect("the lock is in the table");
+        RunSpec::draw(Seed(seed), client, &families, Rc::new((self.scenario)()))
+    }
 }
 
 pub(crate) struct Slow {
@@ -63,6 +72,26 @@ const fn row(
     seeds: u64,
 ) -> Row {
     Row { id, flawed, twin, fault, kinds, seeds }
+}
+
+const fn both(
+    id: &'static str,
+    scenario: fn() -> Scenario,
+    [flawed, twin]: [&'static str; 2],
+    fault: &'static str,
+    kinds: &'static [Kind],
+    seeds: u64,
+) -> Row {
+    row(id, within(flawed, scenario), fault, kinds, Some(within(twin, scenario)), seeds)
+}
+
+const fn slow(
+    id: &'static str,
+    scenario: fn() -> Scenario,
+    [flawed, twin]: [&'static str; 2],
+    fault: &'static str,
+) -> Slow {
+    Slow { id, flawed: within(flawed, scenario), twin: within(twin, scenario), fault }
 }
 
 fn overrun() -> Scenario {
@@ -224,42 +253,12 @@ fn held_for_less_anywhere() -> Scenario {
 
 pub(crate) const SLOW: &[Slow] = &[
     IN_STEP,
-    Slow {
-        id: "C7",
-        flawed: within("redlock-no-random-delay", crowd),
-        twin: within("redlock-parallel", crowd),
-        fault: "none",
-    },
-    Slow {
-        id: "C7",
-        flawed: within("node-redlock", crowd),
-        twin: within("redlock-parallel", crowd),
-        fault: "none",
-    },
-    Slow {
-        id: "C8",
-        flawed: within("redlock-unlock-answered", anywhere),
-        twin: within("redlock", anywhere),
-        fault: "lost-reply",
-    },
-    Slow {
-        id: "C8",
-        flawed: within("redlock-py", anywhere),
-        twin: within("redlock", anywhere),
-        fault: "lost-reply",
-    },
-    Slow {
-        id: "B2",
-        flawed: within("redisson", held_for_less_anywhere),
-        twin: within("single-node", held_for_less_anywhere),
-        fault: "restart",
-    },
-    Slow {
-        id: "B3",
-        flawed: within("redisson-fair", anywhere),
-        twin: within("redisson", anywhere),
-        fault: "client-crash",
-    },
+    slow("C7", crowd, ["redlock-no-random-delay", "redlock-parallel"], "none"),
+    slow("C7", crowd, ["node-redlock", "redlock-parallel"], "none"),
+    slow("C8", anywhere, ["redlock-unlock-answered", "redlock"], "lost-reply"),
+    slow("C8", anywhere, ["redlock-py", "redlock"], "lost-reply"),
+    slow("B2", held_for_less_anywhere, ["redisson", "single-node"], "restart"),
+    slow("B3", anywhere, ["redisson-fair", "redisson"], "client-crash"),
     coordinators::LATE_EXPIRY,
     coordinators::LOCK_DELAY,
 ];
@@ -271,48 +270,13 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
 const ON_REDIS: &[Row] = &[
     row("A1", case("setnx"), "client-crash", STUCK, Some(case("set-ex-del")), 10),
     row("A2", case("setnx-expire"), "pause", STUCK, Some(case("set-ex-del")), 40),
-    row(
-        "A3",
-        within("setnx-stale-del", slow_crowd),
-        "client-crash",
-        OVERLAP,
-        Some(within("setnx-stale-compare", slow_crowd)),
-        40,
-    ),
+    both("A3", slow_crowd, ["setnx-stale-del", "setnx-stale-compare"], "client-crash", OVERLAP, 40),
     row("A4", case("setnx-getset"), "clock-jump", OVERLAP, None, 20),
-    row(
-        "A5",
-        within("setnx-getset-expiry", overrun),
-        "none",
-        FOREIGN,
-        Some(within("setnx-getset-expiry-owner", overrun)),
-        5,
-    ),
-    row(
-        "A6",
-        within("jedis-getset", overrun),
-        "none",
-        FOREIGN,
-        Some(within("jedis-getset-owner", overrun)),
-        5,
-    ),
+    both("A5", overrun, ["setnx-getset-expiry", "setnx-getset-expiry-owner"], "none", FOREIGN, 5),
+    both("A6", overrun, ["jedis-getset", "jedis-getset-owner"], "none", FOREIGN, 5),
     row("A7", case("set-ex-del"), "pause", FOREIGN, Some(case("single-node")), 20),
-    row(
-        "A8",
-        within("set-px-get-del", slow_messages),
-        "pause",
-        FOREIGN,
-        Some(within("single-node", slow_messages)),
-        400,
-    ),
-    row(
-        "A8",
-        within("thread-id-get-del", overrun),
-        "none",
-        FOREIGN,
-        Some(within("set-px-get-del", overrun)),
-        5,
-    ),
+    both("A8", slow_messages, ["set-px-get-del", "single-node"], "pause", FOREIGN, 400),
+    both("A8", overrun, ["thread-id-get-del", "set-px-get-del"], "none", FOREIGN, 5),
     row("A9", case("single-node"), "pause", OVERLAP, None, 10),
     row("A9", case("single-node"), "failover", OVERLAP, None, 10),
     row(
@@ -325,56 +289,21 @@ const ON_REDIS: &[Row] = &[
     ),
     row("A9", case("single-node"), "clock-jump", OVERLAP, None, 10),
     row("A9", case("single-node"), "eviction", OVERLAP, None, 10),
-    row(
-        "A9",
-        within("single-node", overrun),
-        "none",
-        OVERLAP,
-        Some(within("watchdog", overrun)),
-        5,
-    ),
+    both("A9", overrun, ["single-node", "watchdog"], "none", OVERLAP, 5),
     row("A10", case("watchdog"), "pause", OVERLAP, None, 10),
-    row(
-        "A10",
-        within("watchdog-expire", overrun),
-        "none",
-        OVERLAP,
-        Some(within("watchdog", overrun)),
-        5,
-    ),
-    row(
-        "A10",
-        within("watchdog", hanging),
-        "none",
-        HELD,
-        Some(within("watchdog-capped", hanging)),
-        5,
-    ),
+    both("A10", overrun, ["watchdog-expire", "watchdog"], "none", OVERLAP, 5),
+    both("A10", hanging, ["watchdog", "watchdog-capped"], "none", HELD, 5),
     row("A10", case("watchdog-unstopped"), "client-crash", STUCK, Some(case("watchdog")), 10),
     row("A11", within("lua-extend-unchecked", overrun), "pause", OVERLAP, None, 10),
     row("A12", case("reentrant-by-value"), "none", OVERLAP, Some(case("reentrant-counted")), 5),
     row("A13", case("checked"), "storage-delay", HARM, Some(case("fencing")), 10),
-    row(
-        "B1",
-        within("redisson-lease", long_overrun),
-        "none",
-        OVERLAP,
-        Some(within("redisson", long_overrun)),
-        5,
-    ),
+    both("B1", long_overrun, ["redisson-lease", "redisson"], "none", OVERLAP, 5),
     row("B1", case("redisson"), "failover", OVERLAP, None, 10),
     row("B1", case("redisson"), "pause", OVERLAP, None, 10),
     row("B1", case("redisson"), "partition", WRONG_ANSWER, Some(case("single-node")), 40),
     row("B3", case("redisson-fair"), "client-crash", STUCK, Some(case("redisson")), 10),
     row("B4", case("redisson-redlock"), "pause", OVERLAP, None, 10),
-    row(
-        "B5",
-        within("spring-registry", long_overrun),
-        "none",
-        OVERLAP,
-        Some(within("watchdog", long_overrun)),
-        5,
-    ),
+    both("B5", long_overrun, ["spring-registry", "watchdog"], "none", OVERLAP, 5),
     row("B5", case("spring-registry"), "partition", OVERLAP, Some(case("single-node")), 40),
     row("C2", case("redlock"), "restart", OVERLAP, Some(within("redlock", delayed_restart)), 10),
     row("C3", case("redlock"), "pause", HARM, Some(case("fencing")), 20),
@@ -387,14 +316,7 @@ const ON_REDIS: &[Row] = &[
         10,
     ),
     row("C4", case("redlock"), "clock-jump", OVERLAP, None, 20),
-    row(
-        "C5",
-        within("redlock-no-validity-check", short_lease),
-        "latency",
-        OVERLAP,
-        Some(within("redlock", short_lease)),
-        40,
-    ),
+    both("C5", short_lease, ["redlock-no-validity-check", "redlock"], "latency", OVERLAP, 40),
     row("C5", case("redlock"), "suspend", OVERLAP, None, 10),
     row(
         "C6",
@@ -437,20 +359,6 @@ const ON_REDIS: &[Row] = &[
 
 const GUARDED: &[Row] = &[
     row("F1", case("single-node"), "pause", LOST_UPDATE, Some(case("fencing")), 10),
-    row(
-        "F2",
-        within("single-node", seckill),
-        "pause",
-        OVERSOLD,
-        Some(within("fencing", seckill)),
-        40,
-    ),
-    row(
-        "F3",
-        within("single-node", sequence),
-        "pause",
-        DUPLICATE,
-        Some(within("fencing", sequence)),
-        10,
-    ),
+    both("F2", seckill, ["single-node", "fencing"], "pause", OVERSOLD, 40),
+    both("F3", sequence, ["single-node", "fencing"], "pause", DUPLICATE, 10),
 ];

@@ -1,74 +1,50 @@
 use super::changes::{longer, without_nx, without_ttl};
-use super::line::on;
+use super::line::{on, words_on};
 use crate::operators::operator::{At, Operator};
 use crate::operators::rule::redis::Rule;
 
 pub(crate) const SERVERS: &[Operator] = &[
-    on(
-        "expired-key-seen",
-        "an expired key stays visible for 30 s",
-        Rule::Words(|call| longer(call, 30_000)),
-    ),
-    on("key-ends-early", "a key expires 2 s early", Rule::Words(|call| longer(call, -2_000))),
-    on(
-        "never-expires",
-        "keys with a ttl never expire",
-        Rule::Words(|call| longer(call, 9_000_000)),
-    ),
-    on(
-        "set-loses-ttl",
-        "SET NX drops the ttl",
-        Rule::Words(|call| call.name() == "SET" && without_ttl(call)),
-    ),
-    on(
-        "set-ignores-nx",
-        "SET ignores NX; SETNX always sets",
-        Rule::Words(|call| !call.is_script() && without_nx(call)),
-    ),
+    words_on("expired-key-seen", "an expired key stays visible for 30 s", |call| {
+        longer(call, 30_000)
+    }),
+    words_on("key-ends-early", "a key expires 2 s early", |call| longer(call, -2_000)),
+    words_on("never-expires", "keys with a ttl never expire", |call| longer(call, 9_000_000)),
+    words_on("set-loses-ttl", "SET NX drops the ttl", |call| {
+        call.name() == "SET" && without_ttl(call)
+    }),
+    words_on("set-ignores-nx", "SET ignores NX; SETNX always sets", |call| {
+        !call.is_script() && without_nx(call)
+    }),
     on(
         "del-leaves-key",
         "DEL answers but keeps the key",
         Rule::Unsent(|call| (call.name() == "DEL").then_some(":1\r\n")),
     ),
-    on(
-        "script-del-leaves-key",
-        "DEL keeps the key if a script calls it",
-        Rule::Words(|call| call.edit(&[("redis.call(\"del\"", "redis.call(\"exists\"")])),
-    ),
-    on(
-        "script-loses-ttl",
-        "PEXPIRE does nothing if a script calls it",
-        Rule::Words(|call| {
-            call.edit(&[("redis.call(\"pexpire\",KEYS[1]", "(function() end)(KEYS[1]")])
-        }),
-    ),
+    words_on("script-del-leaves-key", "DEL keeps the key if a script calls it", |call| {
+        call.edit(&[("redis.call(\"del\"", "redis.call(\"exists\"")])
+    }),
+    words_on("script-loses-ttl", "PEXPIRE does nothing if a script calls it", |call| {
+        call.edit(&[("redis.call(\"pexpire\",KEYS[1]", "(function() end)(KEYS[1]")])
+    }),
     on(
         "expire-does-nothing",
         "EXPIRE and PEXPIRE answer but do nothing",
         Rule::Unsent(|call| call.name().ends_with("EXPIRE").then_some(":1\r\n")),
     ),
-    on(
-        "expire-clears-ttl",
-        "EXPIRE and PEXPIRE remove the ttl",
-        Rule::Words(|call| {
-            let is_it = call.name().ends_with("EXPIRE");
-            if is_it {
-                call.words = vec![b"PERSIST".to_vec(), call.words[1].clone()];
-            }
-            is_it
-        }),
-    ),
-    on(
-        "getset-sets-nothing",
-        "GETSET reads but does not set",
-        Rule::Words(|call| {
-            let is_it = call.name() == "GETSET";
-            if is_it {
-                call.words = vec![b"GET".to_vec(), call.words[1].clone()];
-            }
-            is_it
-        }),
-    ),
+    words_on("expire-clears-ttl", "EXPIRE and PEXPIRE remove the ttl", |call| {
+        let is_it = call.name().ends_with("EXPIRE");
+        if is_it {
+            call.words = vec![b"PERSIST".to_vec(), call.words[1].clone()];
+        }
+        is_it
+    }),
+    words_on("getset-sets-nothing", "GETSET reads but does not set", |call| {
+        let is_it = call.name() == "GETSET";
+        if is_it {
+            call.words = vec![b"GET".to_vec(), call.words[1].clone()];
+        }
+        is_it
+    }),
     on(
         "get-sees-nothing",
         "GET never finds a key",
@@ -76,18 +52,12 @@ pub(crate) const SERVERS: &[Operator] = &[
             (call.name() == "GET" && reply.starts_with(b"$")).then_some("$-1\r\n")
         }),
     ),
-    on(
-        "script-get-sees-nothing",
-        "GET finds no key if a script calls it",
-        Rule::Words(|call| call.edit(&[("redis.call(\"get\",KEYS[1])", "false")])),
-    ),
-    on(
-        "incr-adds-nothing",
-        "INCR returns the old value",
-        Rule::Words(|call| {
-            call.edit(&[("redis.call(\"incr\",KEYS[2])", "redis.call(\"incrby\",KEYS[2],0)")])
-        }),
-    ),
+    words_on("script-get-sees-nothing", "GET finds no key if a script calls it", |call| {
+        call.edit(&[("redis.call(\"get\",KEYS[1])", "false")])
+    }),
+    words_on("incr-adds-nothing", "INCR returns the old value", |call| {
+        call.edit(&[("redis.call(\"incr\",KEYS[2])", "redis.call(\"incrby\",KEYS[2],0)")])
+    }),
     on(
         "wait-answers-at-once",
         "WAIT does not wait for replicas",

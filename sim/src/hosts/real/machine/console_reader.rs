@@ -189,40 +189,13 @@ impl ConsoleReader {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    struct Silent;
-
-    impl Console for Silent {
-        fn is_ready(&self) -> bool {
-            true
-        }
-
-        fn channels_to_open(&mut self) -> Vec<ConsoleRequest> {
-            Vec::new()
-        }
-
-        fn closed(&mut self, _: Channel) -> Vec<ConsoleReply> {
-            Vec::new()
-        }
-
-        fn read(&mut self) -> Vec<ConsoleRequest> {
-            Vec::new()
-        }
-
-        fn is_waiting(&self) -> bool {
-            false
-        }
-
-        fn receive(&mut self, _: Channel, _: &[u8]) -> (Vec<ConsoleRequest>, Vec<ConsoleReply>) {
-            (Vec::new(), Vec::new())
-        }
-    }
+    use crate::hosts::real::own::NoConsole;
 
     const FIRST: ConnectionId = ConnectionId(1);
     const SECOND: ConnectionId = ConnectionId(2);
 
     fn reader() -> ConsoleReader {
-        ConsoleReader::new(Box::new(Silent), 1)
+        ConsoleReader::new(Box::new(NoConsole), 1)
     }
 
     #[test]
