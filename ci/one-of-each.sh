@@ -230,7 +230,6 @@ told quantity
 entry sim/src/diagnosis/safeguard.rs 'pub const SAFEGUARDS' \
   '    Safeguard {
         name: "nothing",
-        about: "everything stays as it is",
         fits: |_| true,
         with: Clone::clone,
         setting: |_| "nothing".to_owned(),

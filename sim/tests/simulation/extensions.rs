@@ -36,7 +36,6 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
 
 static SHORT_HOLDS: &[Safeguard] = &[Safeguard {
     name: "short-holds",
-    about: "holders that work for at most half a second",
     fits: |_| true,
     with: |spec| {
         let hold = "10ms..500ms".parse().unwrap();
