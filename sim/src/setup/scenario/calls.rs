@@ -25,10 +25,6 @@ impl Calls {
         self.into()
     }
 
-    pub(super) fn are_none(&self) -> bool {
-        *self == Calls::None
-    }
-
     pub(crate) fn have_acquires(self) -> bool {
         matches!(self, Calls::Acquire | Calls::Both)
     }

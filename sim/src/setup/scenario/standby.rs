@@ -40,8 +40,4 @@ impl OldPrimary {
     pub fn name(self) -> &'static str {
         self.into()
     }
-
-    pub(super) fn is_drawn(&self) -> bool {
-        *self == OldPrimary::Drawn
-    }
 }
