@@ -81,6 +81,13 @@ fn grants_of(timeline: &Timeline<'_>, clash: Option<Clash>) -> Vec<usize> {
         .collect()
 }
 
+/// Orders the events of a witness, and drops repetitions.
+fn sorted(mut witness: Vec<usize>) -> Vec<usize> {
+    witness.sort_unstable();
+    witness.dedup();
+    witness
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

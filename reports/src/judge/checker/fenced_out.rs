@@ -67,8 +67,6 @@ fn finding(timeline: &Timeline<'_>, healed: Moment, rejected: &StorageRequest) -
     let mut witness = super::grants_of(timeline, clash);
     witness.extend(highest.map(|request| request.moment.index));
     witness.extend([healed.index, rejected.moment.index]);
-    witness.sort_unstable();
-    witness.dedup();
     let processes = vec![rejected.process];
     Finding {
         kind: Kind::FencedOut,
@@ -76,7 +74,7 @@ fn finding(timeline: &Timeline<'_>, healed: Moment, rejected: &StorageRequest) -
         duration,
         processes,
         what,
-        witness,
+        witness: super::sorted(witness),
         clash,
     }
 }

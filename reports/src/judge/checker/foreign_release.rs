@@ -94,8 +94,6 @@ fn finding(timeline: &Timeline<'_>, removal: Removal) -> Finding {
     let clash = own.zip(theirs).map(|(earlier, later)| Clash { earlier, later, late_write: None });
     let mut witness = super::grants_of(timeline, clash);
     witness.extend([granted.index, removed.index]);
-    witness.sort_unstable();
-    witness.dedup();
     let processes = vec![remover, owner];
     Finding {
         kind: Kind::ForeignRelease,
@@ -103,7 +101,7 @@ fn finding(timeline: &Timeline<'_>, removal: Removal) -> Finding {
         duration: Micros::ZERO,
         processes,
         what,
-        witness,
+        witness: super::sorted(witness),
         clash,
     }
 }

@@ -100,8 +100,6 @@ fn finding(timeline: &Timeline<'_>, index: usize, read: i64) -> Finding {
     );
     witness.extend(overwritten.map(|lost| lost.moment.index));
     witness.push(write.moment.index);
-    witness.sort_unstable();
-    witness.dedup();
     let mut processes: Vec<_> =
         overwritten.map(|lost| lost.process).into_iter().chain([write.process]).collect();
     processes.dedup();
@@ -111,7 +109,7 @@ fn finding(timeline: &Timeline<'_>, index: usize, read: i64) -> Finding {
         duration: Micros::ZERO,
         processes,
         what,
-        witness,
+        witness: super::sorted(witness),
         clash,
     }
 }
@@ -175,9 +173,7 @@ pub(super) fn clash_and_witness(
     let mut witness = super::grants_of(timeline, clash);
     witness.extend(shown.map(|moment| moment.index));
     witness.extend(erasure.into_iter().flat_map(Erasure::witness));
-    witness.sort_unstable();
-    witness.dedup();
-    (clash, witness)
+    (clash, super::sorted(witness))
 }
 
 /// Returns the write that explains why a later holder repeats a value, if the first holder had

@@ -55,10 +55,8 @@ fn finding(timeline: &Timeline<'_>, one: &Section, other: &Section) -> Finding {
         .into_iter()
         .filter_map(|index| timeline.acquisitions[index].grant.as_ref());
     let bounds = [Some(one.from), one.to, Some(other.from), other.to].into_iter().flatten();
-    let mut witness: Vec<usize> =
-        grants.map(|grant| grant.moment.index).chain(bounds.map(|at| at.index)).collect();
-    witness.sort_unstable();
-    witness.dedup();
+    let shown = grants.map(|grant| grant.moment.index).chain(bounds.map(|at| at.index));
+    let witness = super::sorted(shown.collect());
     let clash = Some(Clash { earlier, later, late_write: None });
     Finding { kind: Kind::Overlap, at, duration, processes, what, witness, clash }
 }

@@ -45,10 +45,8 @@ fn finding(timeline: &Timeline<'_>, write: &StorageRequest, sold: i128, stock: i
     let what = format!("With {}'s sale, {sold} of {stock} items were sold.", write.process);
     let lost = super::lost_update::CHECKER;
     let cause = (lost.check)(timeline).into_iter().rev().find(|lost| lost.at <= write.moment.time);
-    let mut witness: Vec<usize> = cause.iter().flat_map(|lost| lost.witness.clone()).collect();
-    witness.push(write.moment.index);
-    witness.sort_unstable();
-    witness.dedup();
+    let lost = cause.iter().flat_map(|lost| lost.witness.clone());
+    let witness = super::sorted(lost.chain([write.moment.index]).collect());
     let at: SimTime = write.moment.time;
     let clash = cause.and_then(|lost| lost.clash);
     let processes = vec![write.process];

@@ -44,11 +44,7 @@ fn silent_waiters(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, process, since, bound) in silences {
         let told = timeline.moment(index);
-        let waits = timeline.acquisitions.iter().find(|one| {
-            let open = one.completed.is_none_or(|completed| told < completed);
-            one.process == process && one.invoked < told && open
-        });
-        let Some(waits) = waits else { continue };
+        let Some(waits) = timeline.acquiring(process, told) else { continue };
         let (from, duration) = longest_free(timeline, since.max(healed.time), told.time);
         if duration <= bound || (is_deadlock && waits.completed.is_none()) {
             continue;
@@ -106,8 +102,7 @@ fn overtaken_waiters(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
 fn overtaken(timeline: &Timeline<'_>, first: &Acquisition<'_>, bound: Micros) -> Option<Finding> {
     let overtakes = |section: &&Section| {
         let other = &timeline.acquisitions[section.acquisition];
-        let waits = first.invoked < section.from
-            && first.completed.is_none_or(|completed| section.from < completed);
+        let waits = first.is_open_at(section.from);
         // A nested acquire by the holder overtakes no waiting process.
         let nested = timeline
             .sections

@@ -213,9 +213,8 @@ impl Waiting<'_, '_> {
         let mut witness = vec![self.healed.index];
         witness.extend(self.attempts().map(|attempt| attempt.invoked.index));
         witness.extend(self.attempts().filter_map(|attempt| Some(attempt.completed?.index)));
-        witness.sort_unstable();
-        witness.dedup();
         let (kind, at) = (Kind::Stuck, self.free_from);
+        let witness = super::sorted(witness);
         Finding { kind, at, duration, processes, what, witness, clash: None }
     }
 }

@@ -55,8 +55,6 @@ fn finding(timeline: &Timeline<'_>, earlier: usize, later: usize) -> Finding {
     let clash = Some(Clash { earlier, later, late_write: None });
     let mut witness = super::grants_of(timeline, clash);
     witness.extend([before, after].iter().filter_map(|one| Some(one.completed?.index)));
-    witness.sort_unstable();
-    witness.dedup();
     let at = after.grant.as_ref().map_or(after.invoked, |grant| grant.moment).time;
     let processes = vec![before.process, after.process];
     Finding {
@@ -65,7 +63,7 @@ fn finding(timeline: &Timeline<'_>, earlier: usize, later: usize) -> Finding {
         duration: Micros::ZERO,
         processes,
         what,
-        witness,
+        witness: super::sorted(witness),
         clash,
     }
 }

@@ -260,8 +260,6 @@ fn finding(
         // The processes were waiting between attempts, so their last attempts are the evidence.
         witness = last_attempts(timeline, &processes, until);
     }
-    witness.sort_unstable();
-    witness.dedup();
     Finding {
         kind: Kind::Unavailable,
         at: from,
@@ -273,7 +271,7 @@ fn finding(
             rule.bound_us,
             if rule.between_faults { ", and no fault was active" } else { "" },
         ),
-        witness,
+        witness: super::sorted(witness),
         clash: None,
     }
 }

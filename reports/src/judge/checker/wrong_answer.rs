@@ -194,16 +194,14 @@ fn finding(
     what: String,
     shown: impl Iterator<Item = Moment>,
 ) -> Finding {
-    let mut witness: Vec<usize> = shown.chain([told]).map(|moment| moment.index).collect();
-    witness.sort_unstable();
-    witness.dedup();
+    let shown = shown.chain([told]).map(|moment| moment.index);
     Finding {
         kind: Kind::WrongAnswer,
         at: told.time,
         duration: Micros::ZERO,
         processes: vec![process],
         what,
-        witness,
+        witness: super::sorted(shown.collect()),
         clash: None,
     }
 }
