@@ -75,8 +75,7 @@ use crate::judge::timeline::Timeline;
 use crate::record::history::What;
 use fencepost_faults::Micros;
 
-pub(super) const CHECKER: Checker =
-    Checker { name: "below-ninety", about: "what is guarded stays at 90 or above", check };
+pub(super) const CHECKER: Checker = Checker { name: "below-ninety", check };
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "What is guarded fell below 90.",

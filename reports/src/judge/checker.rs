@@ -31,7 +31,6 @@ use fencepost_faults::Node;
 pub struct Checker {
     /// Name of the checked rule. The checker `duplicate-number` also reports `number-regression`.
     pub name: &'static str,
-    pub about: &'static str,
     pub check: fn(&Timeline<'_>) -> Vec<Finding>,
 }
 
@@ -111,7 +110,6 @@ mod tests {
             let named = CHECKERS.iter().filter(|other| other.name == checker.name);
             assert_eq!(named.count(), 1, "{}", checker.name);
             assert!(Kind::ALL.iter().any(|kind| kind.name() == checker.name), "{}", checker.name);
-            assert!(!checker.about.ends_with('.'), "{}: a line, no sentence", checker.name);
         }
     }
 }

@@ -14,8 +14,7 @@ use fencepost_reports::summary::sweep::SeedRange;
 use fencepost_reports::{Cause, Kind, Verdict, judge, judge_by};
 use std::rc::Rc;
 
-const SHORT_SECTIONS: Checker =
-    Checker { name: "short-sections", about: "no section is longer than a second", check };
+const SHORT_SECTIONS: Checker = Checker { name: "short-sections", check };
 
 const SECOND: Micros = Micros::from_secs(1);
 

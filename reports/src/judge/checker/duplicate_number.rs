@@ -1,3 +1,5 @@
+//! Checks the sequence workload: every number is issued once, and numbers never go back.
+
 use super::{Checker, lost_update};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::meaning::Meaning;
@@ -6,11 +8,7 @@ use crate::record::history::Workload;
 use fencepost_faults::Micros;
 use std::collections::BTreeMap;
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "duplicate-number",
-    about: "in the sequence workload, every number is issued once and numbers never go back",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "duplicate-number", check };
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "A number, such as an order number, was issued twice.",

@@ -1,14 +1,12 @@
+//! Checks that the storage does not reject the rightful holder once the bound after healing has
+//! passed.
+
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Moment, StorageRequest, Timeline};
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "fenced-out",
-    about: "once the bound after healing has passed, the storage does not reject the rightful \
-            holder",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "fenced-out", check };
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "Long after all faults had healed, the storage still rejected the rightful holder.",

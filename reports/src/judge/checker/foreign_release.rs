@@ -11,8 +11,7 @@ use crate::judge::timeline::{Moment, Outcome, Timeline};
 use crate::record::history::{Change, What};
 use fencepost_faults::{Micros, Node};
 
-pub(super) const CHECKER: Checker =
-    Checker { name: "foreign-release", about: "no process removes another process's lock", check };
+pub(super) const CHECKER: Checker = Checker { name: "foreign-release", check };
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "A process removed a lock that another process had been granted.",

@@ -1,3 +1,5 @@
+//! Checks that a read-modify-write overwrites only the value that it read.
+
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
@@ -5,11 +7,7 @@ use crate::judge::timeline::{Moment, StorageRequest, Timeline};
 use crate::record::history::{Access, What};
 use fencepost_faults::{Micros, Node};
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "lost-update",
-    about: "a read-modify-write overwrites only the value that it read",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "lost-update", check };
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "A holder read a value, worked on it, and overwrote a value that another process had \

@@ -10,11 +10,7 @@ use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Section, Timeline};
 use fencepost_faults::{Micros, Node};
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "overlap",
-    about: "no two processes are in their critical sections at the same time",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "overlap", check };
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "Two processes were in their critical sections at the same time.",

@@ -10,11 +10,7 @@ use crate::judge::timeline::{StorageRequest, Timeline};
 use crate::record::history::Workload;
 use fencepost_faults::{Micros, SimTime};
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "oversold",
-    about: "in the seckill workload, no more is sold than was in stock",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "oversold", check };
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "More was sold than was in stock.",

@@ -10,8 +10,7 @@ use fencepost_faults::{Micros, Node};
 use lost_update::Erasure;
 use std::collections::BTreeMap;
 
-pub(super) const CHECKER: Checker =
-    Checker { name: "repeated-job", about: "in the jobs workload, each job is done once", check };
+pub(super) const CHECKER: Checker = Checker { name: "repeated-job", check };
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "A job was done twice.",

@@ -1,14 +1,12 @@
+//! Checks that the storage accepts no write of an earlier holder after a request of a later holder.
+
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Moment, StorageRequest, Timeline};
 use fencepost_faults::{Micros, Node};
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "stale-write",
-    about: "the storage accepts no write of an earlier holder after a request of a later one",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "stale-write", check };
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "The storage accepted a write of an earlier holder after a request of a later one.",

@@ -12,11 +12,7 @@ use crate::judge::timeline::{Acquisition, Moment, Section, Timeline};
 use crate::record::history::What;
 use fencepost_faults::{Micros, SimTime};
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "starved",
-    about: "a waiting process asks again while the lock is free; a fair lock keeps its order",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "starved", check };
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "A waiting process is not served: it sleeps while the lock is free, or a process that \

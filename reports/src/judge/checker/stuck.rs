@@ -12,11 +12,7 @@ use crate::judge::timeline::{Acquisition, Moment, Outcome, Section, SectionEnd, 
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "stuck",
-    about: "after healing, some process acquires the lock within the bound",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "stuck", check };
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "No process holds the lock and no process can acquire it. Or several processes hold a \

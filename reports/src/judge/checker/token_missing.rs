@@ -1,14 +1,12 @@
+//! Checks that every lease that promises a fencing token has one.
+
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Outcome, Timeline};
 use fencepost_faults::Micros;
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "token-missing",
-    about: "every lease that promises a fencing token has one",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "token-missing", check };
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "A lock that promises fencing tokens granted an acquisition without one.",

@@ -1,14 +1,12 @@
+//! Checks that fencing tokens increase strictly in the order of the grants.
+
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::Timeline;
 use fencepost_faults::Micros;
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "token-regression",
-    about: "fencing tokens increase strictly in the order of the grants",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "token-regression", check };
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "Fencing tokens did not increase in the order of the grants.",

@@ -17,11 +17,7 @@ use crate::record::history::{Availability, Change, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "unavailable",
-    about: "a waiting process gets a free lock within the bound, while enough servers run",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "unavailable", check };
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "The lock was free, a process wanted it and enough servers ran, but no process got it \

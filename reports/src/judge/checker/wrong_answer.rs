@@ -25,12 +25,7 @@ use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Micros, Node};
 use std::collections::BTreeSet;
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "wrong-answer",
-    about: "each definite answer of the lock to its caller (granted, refused, lost, released) is \
-            true",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "wrong-answer", check };
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "A lock gave its caller a definite answer that is false: granted, although no quorum of \
