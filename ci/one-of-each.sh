@@ -78,7 +78,6 @@ use fencepost_faults::Micros;
 pub(super) const CHECKER: Checker = Checker { name: "below-ninety", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "What is guarded fell below 90.",
     how: "It was counted down.",
     helps: "Count less.",
 };
@@ -118,7 +117,6 @@ pub(super) static ENTRY: Entry =
     Entry { between: Some(|_| "The moon shone.".to_owned()), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "Two processes met by moonlight.",
     how: "The moon shone.",
     helps: "Lock by day.",
 };

@@ -96,11 +96,11 @@ mod tests {
         let mut seen = Vec::new();
         for kind in Kind::ALL {
             let meaning = meaning(*kind);
-            for said in [meaning.what, meaning.how, meaning.helps] {
+            for said in [kind.what(), meaning.how, meaning.helps] {
                 assert!(said.ends_with('.') && !said.contains("  "), "{kind}: {said}");
             }
-            assert!(!seen.contains(&meaning.what), "{kind}: {}", meaning.what);
-            seen.push(meaning.what);
+            assert!(!seen.contains(&kind.what()), "{kind}: {}", kind.what());
+            seen.push(kind.what());
         }
     }
 

@@ -10,8 +10,6 @@ use fencepost_faults::{Node, SimTime};
 pub(super) const CHECKER: Checker = Checker { name: "deadlock", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "Processes wait for the lock, no process holds it, and no pending event can wake any of \
-           them.",
     how: "The message that the lock is free was missed, or was sent to a process that is gone, and \
           the waiting processes have set no timer.",
     helps: "Wait for at most one lease, then ask again. Ask once more after subscribing and before \

@@ -11,14 +11,12 @@ use std::collections::BTreeMap;
 pub(super) const CHECKER: Checker = Checker { name: "duplicate-number", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A number, such as an order number, was issued twice.",
     how: "Two holders read the same last number. This is a lost update in the sequence \
           workload.",
     helps: "Use a unique constraint or a sequence in the database.",
 };
 
 pub(super) const NUMBER_REGRESSION: Meaning = Meaning {
-    what: "A number was issued that is lower than an earlier one.",
     how: "A late holder wrote back an older last number.",
     helps: "Use fencing tokens, or a sequence in the database.",
 };

@@ -9,7 +9,6 @@ use crate::judge::timeline::{Moment, StorageRequest, Timeline};
 pub(super) const CHECKER: Checker = Checker { name: "fenced-out", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "Long after all faults had healed, the storage still rejected the rightful holder.",
     how: "The token counter went back, so every new token is lower than the token that the storage \
           remembers.",
     helps: "Keep the counter where a failover or a restart does not lose it.",

@@ -14,7 +14,6 @@ use fencepost_faults::{Micros, Node};
 pub(super) const CHECKER: Checker = Checker { name: "foreign-release", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A process removed a lock that another process had been granted.",
     how: "The release deletes the key without comparing its value, or compares and deletes in two \
           commands.",
     helps: "Use a random value for each acquisition, and release with a script that compares and \

@@ -9,7 +9,6 @@ use fencepost_faults::{Micros, SimTime};
 pub(super) const CHECKER: Checker = Checker { name: "held-forever", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A live holder kept the lock for longer than the given bound.",
     how: "The lock has no expiry, or its renewal never stops.",
     helps: "Limit how long one acquisition may be renewed.",
 };

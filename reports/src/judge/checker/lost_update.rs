@@ -10,8 +10,6 @@ use fencepost_faults::{Micros, Node};
 pub(super) const CHECKER: Checker = Checker { name: "lost-update", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A holder read a value, worked on it, and overwrote a value that another process had \
-           written in between.",
     how: "Two processes acted as holders, as in an overlap or a stale write, and one of them \
           damaged the data.",
     helps: "Use fencing tokens, or a compare-and-set at the storage instead of a plain write.",

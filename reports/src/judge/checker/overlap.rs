@@ -13,7 +13,6 @@ use fencepost_faults::{Micros, Node};
 pub(super) const CHECKER: Checker = Checker { name: "overlap", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "Two processes were in their critical sections at the same time.",
     how: "Each believed that it held the lock. Usually a lease expired, or a server lost the lock, \
           while its holder kept working.",
     helps: "No lease prevents an overlap: a process cannot know that it is paused. Fencing tokens \

@@ -13,7 +13,6 @@ use fencepost_faults::{Micros, SimTime};
 pub(super) const CHECKER: Checker = Checker { name: "oversold", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "More was sold than was in stock.",
     how: "Two holders both saw the last item. This is a lost update in the seckill workload.",
     helps: "Let the storage check and decrement in one statement. The lock is then needed only to \
             save work.",

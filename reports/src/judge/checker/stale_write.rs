@@ -9,7 +9,6 @@ use fencepost_faults::{Micros, Node};
 pub(super) const CHECKER: Checker = Checker { name: "stale-write", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "The storage accepted a write of an earlier holder after a request of a later one.",
     how: "The earlier holder had lost its lock without noticing, or its write was still in \
           transit.",
     helps: "Use fencing tokens that the storage checks on every request.",

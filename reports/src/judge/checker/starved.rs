@@ -15,8 +15,6 @@ use fencepost_faults::{Micros, SimTime};
 pub(super) const CHECKER: Checker = Checker { name: "starved", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A waiting process is not served: it sleeps while the lock is free, or a process that \
-           asked later gets a fair lock first.",
     how: "The process was not notified that the lock is free and asks too rarely, or its place in \
           the queue was lost.",
     helps: "Wait for at most one lease, then ask again. Keep a place in the queue for as long as \

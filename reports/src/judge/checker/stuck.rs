@@ -15,8 +15,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const CHECKER: Checker = Checker { name: "stuck", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "No process holds the lock and no process can acquire it. Or several processes hold a \
-           lock each and wait for each other's.",
     how: "The key has no expiry and its owner is gone, or processes wait for a message that never \
           arrives.",
     helps: "Set the expiry in the command that takes the lock, and let waiters also poll.",

@@ -9,7 +9,6 @@ use fencepost_faults::Micros;
 pub(super) const CHECKER: Checker = Checker { name: "token-missing", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A lock that promises fencing tokens granted an acquisition without one.",
     how: "The answer with the token was lost, or the server sent none.",
     helps: "Let the storage reject requests without a token.",
 };

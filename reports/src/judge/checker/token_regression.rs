@@ -9,7 +9,6 @@ use fencepost_faults::Micros;
 pub(super) const CHECKER: Checker = Checker { name: "token-regression", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "Fencing tokens did not increase in the order of the grants.",
     how: "The counter was lost or went back: a failover to a replica that had not received it, \
           a restart without persistence, or servers that share no counter.",
     helps: "Keep the counter where a failover or a restart does not lose it. The storage is \

@@ -20,10 +20,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const CHECKER: Checker = Checker { name: "unavailable", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "The lock was free, a process wanted it and enough servers ran, but no process got it \
-           within the bound. With --availability, the rule applies at any time, with your bound. \
-           Without --availability, the rule applies between faults, with a bound derived from the \
-           ttl and the timeouts.",
     how: "A failover was in progress, the network was partitioned, several processes split the \
           servers among them, the reply to a grant was lost, or the waiting processes were not \
           notified that the lock was free.",

@@ -28,10 +28,6 @@ use std::collections::BTreeSet;
 pub(super) const CHECKER: Checker = Checker { name: "wrong-answer", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A lock gave its caller a definite answer that is false: granted, although no quorum of \
-           servers held it for that caller, or not for the stated time; refused, although its own \
-           value was set; lost or no longer held, although its lease continued or this very \
-           release had removed it; or released, although it remained.",
     how: "A reply was lost. The client sent the command again and treated the second answer as the \
           only one, or it read an error as a refusal.",
     helps: "Tell the caller that the outcome is unknown. When a command finds its caller's own \

@@ -86,12 +86,12 @@ fn every_meaning_is_sentences_and_no_two_causes_have_the_same() {
     let mut seen = Vec::new();
     for cause in Cause::ALL {
         let meaning = cause.meaning();
-        for said in [meaning.what, meaning.how, meaning.helps] {
+        for said in [cause.what(), meaning.how, meaning.helps] {
             assert!(said.ends_with('.'), "{cause}: {said}");
             assert!(!said.contains("  "), "{cause}: {said}");
         }
-        assert!(!seen.contains(&meaning.what), "{cause}: {}", meaning.what);
-        seen.push(meaning.what);
+        assert!(!seen.contains(&cause.what()), "{cause}: {}", cause.what());
+        seen.push(cause.what());
     }
 }
 
