@@ -75,11 +75,9 @@ use crate::judge::timeline::Timeline;
 use crate::record::history::What;
 use fencepost_faults::Micros;
 
-pub(super) const CHECKER: Checker =
-    Checker { name: "below-ninety", about: "what is guarded stays at 90 or above", check };
+pub(super) const CHECKER: Checker = Checker { name: "below-ninety", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "What is guarded fell below 90.",
     how: "It was counted down.",
     helps: "Count less.",
 };
@@ -119,7 +117,6 @@ pub(super) static ENTRY: Entry =
     Entry { between: Some(|_| "The moon shone.".to_owned()), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "Two processes met by moonlight.",
     how: "The moon shone.",
     helps: "Lock by day.",
 };
@@ -230,7 +227,6 @@ told quantity
 entry sim/src/diagnosis/safeguard.rs 'pub const SAFEGUARDS' \
   '    Safeguard {
         name: "nothing",
-        about: "everything stays as it is",
         fits: |_| true,
         with: Clone::clone,
         setting: |_| "nothing".to_owned(),

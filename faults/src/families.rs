@@ -1,7 +1,6 @@
+use crate::as_text;
 use crate::did_you_mean::did_you_mean;
 use crate::family::{Drawing, FAMILIES, Family};
-use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
@@ -85,28 +84,11 @@ impl fmt::Display for Families {
     }
 }
 
-impl Serialize for Families {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Families {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Families, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-impl JsonSchema for Families {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Families".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "description": "One or more fault families, \
-         joined by '+'.", "pattern": "^[a-z+-]+$" })
-    }
-}
+as_text!(
+    Families,
+    "One or more fault families, joined by '+'.",
+    pattern "^[a-z+-]+$"
+);
 
 fn valid() -> String {
     let name = |family: &Family| match family.aliases() {

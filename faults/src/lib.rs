@@ -25,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 pub mod aim;
+mod as_text;
 mod collision;
 mod describe;
 mod did_you_mean;

@@ -1,5 +1,4 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use crate::as_text;
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
@@ -133,29 +132,9 @@ impl FromStr for Node {
     }
 }
 
-impl Serialize for Node {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Node, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-impl JsonSchema for Node {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Node".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "type": "string",
-            "description": "A machine of the simulated deployment, or a thread of a process. For \
-             example, client-1.2 is the second thread of client-1.",
-            "pattern": "^(redis-[1-9][0-9]*|server-[1-9][0-9]*|sentinel-[1-9][0-9]*|storage|(client-[1-9][0-9]*|probe)(\\.([2-9]|[1-9][0-9]+))?)$"
-        })
-    }
-}
+as_text!(
+    Node,
+    "A machine of the simulated deployment, or a thread of a process. For example, client-1.2 is \
+     the second thread of client-1.",
+    pattern "^(redis-[1-9][0-9]*|server-[1-9][0-9]*|sentinel-[1-9][0-9]*|storage|(client-[1-9][0-9]*|probe)(\\.([2-9]|[1-9][0-9]+))?)$"
+);

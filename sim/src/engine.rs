@@ -23,10 +23,13 @@ use fencepost_reports::{Ended, WhyEnded};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
+use strum::IntoStaticStr;
 
 /// Engine that executes a run. For the same run, all engines give the same history.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, JsonSchema, ValueEnum, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Engine {
     /// Unmodified turmoil, the reference engine. All bytes pass through turmoil's simulated TCP.
     Turmoil,
@@ -105,10 +108,7 @@ impl Engine {
     }
 
     pub fn name(self) -> &'static str {
-        match self {
-            Engine::Turmoil => "turmoil",
-            Engine::Fast => "fast",
-        }
+        self.into()
     }
 }
 

@@ -1,10 +1,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 /// Event that makes another server replace the primary.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum FailoverBy {
     /// One of the other events is drawn for each failover.
     #[default]
@@ -19,12 +21,7 @@ pub enum FailoverBy {
 
 impl FailoverBy {
     pub fn name(self) -> &'static str {
-        match self {
-            FailoverBy::Drawn => "drawn",
-            FailoverBy::Crash => "crash",
-            FailoverBy::Isolation => "isolation",
-            FailoverBy::Pause => "pause",
-        }
+        self.into()
     }
 
     pub fn is_drawn(&self) -> bool {

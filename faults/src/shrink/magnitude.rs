@@ -5,11 +5,13 @@ use crate::node::Node;
 use crate::time::Micros;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 /// A field of a fault that can be reduced. The name contains the unit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Magnitude {
     /// Duration of the fault, in microseconds.
     DurationUs,
@@ -29,15 +31,7 @@ pub enum Magnitude {
 
 impl Magnitude {
     pub fn name(self) -> &'static str {
-        match self {
-            Magnitude::DurationUs => "duration_us",
-            Magnitude::DownUs => "down_us",
-            Magnitude::ExtraUsMax => "extra_us_max",
-            Magnitude::ExtraUsMin => "extra_us_min",
-            Magnitude::ExtraUs => "extra_us",
-            Magnitude::RatePpm => "rate_ppm",
-            Magnitude::OffsetUs => "offset_us",
-        }
+        self.into()
     }
 
     pub fn in_words(self) -> &'static str {

@@ -70,7 +70,7 @@ use std::collections::BTreeSet;
 use strum::{Display, IntoStaticStr, VariantArray};
 
 macro_rules! causes {
-    ($($(#[$doc:meta])* $member:ident = $file:ident,)*) => {
+    ($($(#[doc = $what:literal])+ $member:ident = $file:ident,)*) => {
         /// Cause of a violation; `unexplained` if the recorded events do not show the cause.
         #[derive(
             Clone,
@@ -90,10 +90,17 @@ macro_rules! causes {
         #[serde(rename_all = "kebab-case")]
         #[strum(serialize_all = "kebab-case")]
         pub enum Cause {
-            $($(#[$doc])* $member,)*
+            $($(#[doc = $what])+ $member,)*
         }
 
         impl Cause {
+            /// Returns what the cause means, in sentences.
+            pub fn what(self) -> &'static str {
+                match self {
+                    $(Cause::$member => concat!($($what),+).trim_start(),)*
+                }
+            }
+
             fn entry(self) -> &'static Entry {
                 match self {
                     $(Cause::$member => &$file::ENTRY,)*
@@ -108,7 +115,7 @@ causes! {
     HolderPause = holder_pause,
     /// The holder worked longer than its lease or than the bound.
     HoldTooLong = hold_too_long,
-    /// No renewal of the lease took effect in time.
+    /// The lock renews its lease, but no renewal took effect in time.
     MissedRenewal = missed_renewal,
     /// A process that does not hold the lock sent a renewal.
     OrphanRenewal = orphan_renewal,
@@ -116,7 +123,7 @@ causes! {
     AsyncReplicationLoss = async_replication_loss,
     /// Two servers acted as primary at the same time, and each granted or extended the lock.
     SplitBrain = split_brain,
-    /// A server lost its grants in a restart, and the lock was granted again too early.
+    /// A server restarted without its grants, and granted the lock again within the lease.
     RestartWithoutDelay = restart_without_delay,
     /// A server restarted without the latest value of the counter that issues fencing tokens.
     RestartDataLoss = restart_data_loss,
@@ -157,7 +164,8 @@ causes! {
     WaiterPause = waiter_pause,
     /// The lock became free, but a waiting process was not woken.
     MissedWakeup = missed_wakeup,
-    /// Several processes each hold a lock and wait for a lock that another of them holds.
+    /// In a deadlock, each of several processes holds a lock and waits for a lock that another of
+    /// them holds.
     LockOrder = lock_order,
     /// A lock that promises an order did not serve its waiters in this order.
     LostPlace = lost_place,
@@ -171,7 +179,7 @@ causes! {
     StaleRead = stale_read,
     /// The queue contains a node that no process knows of.
     OrphanNode = orphan_node,
-    /// No watch notified a waiting process.
+    /// The node of a waiting process is first in the queue, but no watch tells the process.
     LostWatch = lost_watch,
     /// Processes' clocks differed: one process took a lock that had not expired in true time, or
     /// waited for a lock that was free.
@@ -182,9 +190,10 @@ causes! {
     ConnectionLost = connection_lost,
     /// A failover lost locks that belong to a connection, because such locks are not replicated.
     FailoverForgets = failover_forgets,
-    /// A waiting process was granted the lock after its lease had ended and its key was gone.
+    /// A waiting process was granted the lock after its lease had ended and its key had been
+    /// deleted from the queue.
     ExpiredWaiter = expired_waiter,
-    /// No process was granted the lock while a server was down or paused.
+    /// A server was down or paused, and meanwhile no process was granted the lock.
     ServerOutage = server_outage,
     /// A server's disk failed to sync, and the server stopped or refused every write.
     DiskFailure = disk_failure,
@@ -196,9 +205,10 @@ causes! {
     OldValue = old_value,
     /// A job was done, but its completion was not recorded.
     UnrecordedJob = unrecorded_job,
-    /// The lock's own code gave its caller an answer that no server had given.
+    /// The lock's own code gave its caller an answer that no server had given: that it got the
+    /// lock, did not get it, lost it, or released it.
     UnfoundedAnswer = unfounded_answer,
-    /// The recorded events do not show the cause.
+    /// The recorded events do not show the reason.
     Unexplained = unexplained,
 }
 
@@ -268,6 +278,6 @@ impl Cause {
             Some(clash) => entry.between.map(|says| says(&Scene::new(timeline, finding, clash))),
             None => entry.alone.map(|says| says(&Case::new(timeline, finding))),
         };
-        said.unwrap_or_else(|| entry.meaning.what.to_owned())
+        said.filter(|said| !said.is_empty()).unwrap_or_else(|| self.what().to_owned())
     }
 }

@@ -31,7 +31,6 @@ pub(super) use overrun::Overrun;
 pub(super) use release::LateRelease;
 pub(super) use session::SessionLoss;
 pub(super) use standstill::{Standstill, set_again, standing};
-pub(super) use takeover::acquiring;
 pub(super) use unfounded::granted_by;
 pub(super) use untrue_answer::{Obstacle, UntrueAnswer};
 pub(super) use value_time::begins_with_unix_time;

@@ -10,7 +10,7 @@ mod tests;
 mod wait;
 
 use crate::explain::cause::{Cause, Measure, Tells};
-use crate::explain::evidence::{acquiring, release};
+use crate::explain::evidence::release;
 use crate::explain::narrate;
 use crate::explain::scene::Scene;
 use crate::judge::checker::stale_write;
@@ -160,7 +160,7 @@ impl Story<'_, '_> {
         self.faults(Clash { earlier: clash.later, ..clash }, finding);
         let removed = finding.witness.last().map(|index| timeline.moment(*index));
         let remover = finding.processes.first().zip(removed);
-        if let Some(attempt) = remover.and_then(|(by, at)| acquiring(timeline, *by, at)) {
+        if let Some(attempt) = remover.and_then(|(by, at)| timeline.acquiring(*by, at)) {
             self.add_event(Weight::Turn, attempt.invoked.index);
         }
         let steps = |fault: &&FaultSpan<'_>| {

@@ -74,9 +74,7 @@ impl<'t, 'h> Scene<'t, 'h> {
     /// grant, and the time and kind of this end.
     pub(super) fn last_loss(&self) -> Option<(Node, SimTime, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref()?, self.taker.grant.as_ref()?);
-        let own =
-            self.timeline.keys.iter().filter(|key| self.timeline.is_lock_of(key, self.holder));
-        let ends = own.filter_map(|key| key.to);
+        let ends = self.timeline.keys_of(self.holder).filter_map(|key| key.to);
         let (at, how) = ends
             .filter(|(at, _)| held.moment < *at && *at <= taken.moment)
             .max_by_key(|(at, _)| *at)?;
@@ -85,9 +83,7 @@ impl<'t, 'h> Scene<'t, 'h> {
 
     /// Returns whether a primary, and not only a replica, recorded that this change ended the lock.
     fn is_of_primary(&self, change: Change) -> bool {
-        let mut own =
-            self.timeline.keys.iter().filter(|key| self.timeline.is_lock_of(key, self.holder));
-        own.any(|key| match key.to {
+        self.timeline.keys_of(self.holder).any(|key| match key.to {
             Some((_, KeyEnd::Changed { change: ended, primary, .. })) => ended == change && primary,
             _ => false,
         })
@@ -95,8 +91,7 @@ impl<'t, 'h> Scene<'t, 'h> {
 
     fn servers_where(&self, ended: impl Fn(KeyEnd) -> bool) -> BTreeSet<Node> {
         let until = self.taker.grant.as_ref().map_or(self.at, |taken| taken.moment.time);
-        let own =
-            self.timeline.keys.iter().filter(|key| self.timeline.is_lock_of(key, self.holder));
+        let own = self.timeline.keys_of(self.holder);
         let ended =
             own.filter(|key| key.to.is_some_and(|(at, how)| at.time <= until && ended(how)));
         ended.map(|key| key.node).collect()
@@ -128,12 +123,11 @@ impl<'t, 'h> Scene<'t, 'h> {
 
     pub(super) fn ended_at(&self, change: Change) -> Option<SimTime> {
         let until = self.taker.grant.as_ref().map_or(self.at, |taken| taken.moment.time);
-        let own =
-            self.timeline.keys.iter().filter(|key| self.timeline.is_lock_of(key, self.holder));
-        let ends = own.filter_map(|key| key.to).filter(|(at, how)| {
-            at.time <= until
-                && matches!(how, KeyEnd::Changed { change: ended, .. } if *ended == change)
-        });
+        let ends =
+            self.timeline.keys_of(self.holder).filter_map(|key| key.to).filter(|(at, how)| {
+                at.time <= until
+                    && matches!(how, KeyEnd::Changed { change: ended, .. } if *ended == change)
+            });
         ends.map(|(at, _)| at.time).max()
     }
 
@@ -211,8 +205,7 @@ impl<'t, 'h> Scene<'t, 'h> {
             return None;
         };
         let sent = self.timeline.invocation_of(operation)?;
-        let index = self.timeline.acquisition_of(self.holder.operation)?;
-        let left = self.timeline.section_of(index)?.to?;
+        let left = self.timeline.section_of_call(self.holder.operation)?.to?;
         (left < sent).then_some((left.time, sent.time))
     }
 
@@ -234,9 +227,10 @@ impl<'t, 'h> Scene<'t, 'h> {
         let (sent, _) = flight::sent(self.timeline, self.clash)?;
         let (gone, _) = self.gone().filter(|(gone, _)| *gone < sent)?;
         // A raised or lowered count replaces the value, but the lock remains.
-        let mut own =
-            self.timeline.keys.iter().filter(|key| self.timeline.is_lock_of(key, self.holder));
-        let is_held = own.any(|key| key.from < sent && key.to.is_none_or(|(to, _)| sent < to));
+        let is_held = self
+            .timeline
+            .keys_of(self.holder)
+            .any(|key| key.from < sent && key.to.is_none_or(|(to, _)| sent < to));
         (!is_held).then(|| sent.time.since(gone.time))
     }
 
@@ -375,9 +369,7 @@ impl<'t, 'h> Scene<'t, 'h> {
     }
 
     pub(super) fn last_set_by_another(&self) -> Option<(Node, Moment)> {
-        let own =
-            self.timeline.keys.iter().filter(|span| self.timeline.is_lock_of(span, self.holder));
-        let sets = own.filter_map(|span| span.set.last());
+        let sets = self.timeline.keys_of(self.holder).filter_map(|span| span.set.last());
         let mut by = sets.filter_map(|set| Some((self.timeline.asked_by(*set)?, *set)));
         by.find(|(by, _)| by.machine() != self.holder.process.machine())
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $member:ident = $severity:ident,)*) => {
+    ($($(#[doc = $what:literal])+ $member:ident = $severity:ident,)*) => {
         /// A rule that a run can break.
         #[derive(
             Clone,
@@ -24,10 +24,17 @@ macro_rules! kinds {
         #[serde(rename_all = "kebab-case")]
         #[strum(serialize_all = "kebab-case")]
         pub enum Kind {
-            $($(#[$doc])* $member,)*
+            $($(#[doc = $what])+ $member,)*
         }
 
         impl Kind {
+            /// Returns what a run that breaks the rule does, in sentences.
+            pub fn what(self) -> &'static str {
+                match self {
+                    $(Kind::$member => concat!($($what),+).trim_start(),)*
+                }
+            }
+
             pub fn severity(self) -> Severity {
                 match self {
                     $(Kind::$member => Severity::$severity,)*
@@ -46,7 +53,7 @@ kinds! {
     LostUpdate = Harm,
     /// More items were sold than were in stock.
     Oversold = Harm,
-    /// A number was issued twice.
+    /// A number, such as an order number, was issued twice.
     DuplicateNumber = Harm,
     /// A number was issued that is lower than a number issued earlier.
     NumberRegression = Harm,
@@ -60,7 +67,10 @@ kinds! {
     FencedOut = Harm,
     /// A process removed a lock that another process had been granted.
     ForeignRelease = Hazard,
-    /// A lock gave its caller a definite answer that is false.
+    /// A lock gave its caller a definite answer that is false: granted, although no quorum of
+    /// servers held it for that caller, or not for the stated time; refused, although its own value
+    /// was set; lost or no longer held, although its lease continued or this very release had
+    /// removed it; or released, although it remained.
     WrongAnswer = Hazard,
     /// No process holds the lock and no process can acquire it, or several processes each hold a
     /// lock and wait for a lock that another of them holds.
@@ -71,10 +81,12 @@ kinds! {
     /// A waiting process is not served: the process sleeps while the lock is free, or a process
     /// that asked later gets a fair lock first.
     Starved = Harm,
-    /// A live holder keeps the lock for longer than the configured bound.
+    /// A live holder kept the lock for longer than the given bound.
     HeldForever = Hazard,
-    /// The lock is free, a process wants the lock and enough servers run, but no process gets the
-    /// lock within the bound.
+    /// The lock was free, a process wanted it and enough servers ran, but no process got it within
+    /// the bound. With --availability, the rule applies at any time, with your bound. Without
+    /// --availability, the rule applies between faults, with a bound derived from the ttl and the
+    /// timeouts.
     Unavailable = Hazard,
 }
 

@@ -2,7 +2,6 @@
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Meaning {
-    pub what: &'static str,
     pub how: &'static str,
     pub helps: &'static str,
 }

@@ -214,6 +214,16 @@ impl<'h> Timeline<'h> {
         self.sections.iter().find(|section| section.acquisition == acquisition)
     }
 
+    /// Returns the critical section that an acquire with this number began.
+    pub(crate) fn section_of_call(&self, operation: u64) -> Option<&Section> {
+        self.section_of(self.acquisition_of(operation)?)
+    }
+
+    /// Returns the acquire that was a process's open operation at this time.
+    pub(crate) fn acquiring(&self, process: Node, at: Moment) -> Option<&Acquisition<'h>> {
+        self.acquisitions.iter().find(|one| one.process == process && one.is_open_at(at))
+    }
+
     /// Returns the two acquisitions in the order of their grants. If a grant is not recorded,
     /// returns them in the order of their answers.
     pub fn in_grant_order(&self, a: usize, b: usize) -> (usize, usize) {
@@ -278,8 +288,16 @@ impl<'h> Timeline<'h> {
             && acquisition.grant.as_ref().is_none_or(began)
     }
 
+    /// Returns the values at all servers that were this acquisition's lock, in order of start.
+    pub(crate) fn keys_of<'t>(
+        &'t self,
+        acquisition: &Acquisition<'_>,
+    ) -> impl Iterator<Item = &'t KeySpan<'h>> {
+        self.keys.iter().filter(|span| self.is_lock_of(span, acquisition))
+    }
+
     pub(crate) fn gone(&self, acquisition: &Acquisition<'_>) -> Option<(Moment, KeyEnd)> {
-        let own = self.keys.iter().filter(|span| self.is_lock_of(span, acquisition));
+        let own = self.keys_of(acquisition);
         if self.history.header.has_members() {
             // Each server that grants the lock takes over the lock of the previous server, so only
             // the end at the last server counts.

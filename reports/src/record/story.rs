@@ -6,10 +6,10 @@ mod servers;
 mod storage;
 
 use crate::record::history::{
-    Action, Availability, Ended, Event, FORMAT, Header, History, Keeping, StorageRule, SyncFails,
-    VERSION, What, WhyEnded, Workload,
+    Action, Availability, Ended, Event, FORMAT, Header, History, Keeping, SyncFails, VERSION, What,
+    WhyEnded,
 };
-use fencepost_faults::{Family, Micros, Node, Seed, SimTime};
+use fencepost_faults::{Micros, Node, Seed, SimTime};
 use std::collections::BTreeMap;
 
 pub(crate) const KEY: &str = "lock";
@@ -28,27 +28,10 @@ pub(crate) struct Story {
 impl Story {
     pub(crate) fn new() -> Story {
         let header = Header {
-            client: "single-node".to_owned(),
-            fault: Family::None.into(),
             seed: Seed(7),
-            resource: KEY.to_owned(),
             ttl_us: Micros::from_millis(10),
-            quorum: 1,
-            has_tokens: false,
-            workload: Workload::Register,
-            storage: StorageRule::Fenced,
             progress_bound_us: Micros::from_millis(1_000),
-            faults_planned: 0,
-            held_bound_us: None,
-            lives_with_session: false,
-            kept_as: None,
-            order_bound_us: None,
-            lock_per_job: false,
-            availability: None,
-            sync_fails: None,
-            locks_unseen: false,
-            renews: false,
-            lock_delay_us: None,
+            ..Header::bare("single-node", KEY)
         };
         let (open, held, held_before) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Story { header, events: Vec::new(), ended: None, operations: 0, open, held, held_before }

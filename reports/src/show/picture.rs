@@ -13,10 +13,10 @@ pub(crate) use marks::{Glyph, Mark};
 pub(crate) use strip::HolderSpan;
 
 use crate::judge::timeline::{KeyEnd, SectionEnd, Timeline};
-use crate::record::history::{Header, History, StorageRule, What, Workload};
+use crate::record::history::{Header, History, What};
 use crate::record::trace::WireMessage;
 use crate::summary::report::{RunReport, TimelineEntry};
-use fencepost_faults::{Family, FaultKind, FaultPlan, Micros, Node, Seed};
+use fencepost_faults::{FaultKind, FaultPlan, Node};
 
 /// Times are in microseconds of true time since the start of the run.
 pub(crate) struct Scene {
@@ -102,27 +102,8 @@ fn history_of(run: &RunReport) -> History {
         format: crate::record::history::FORMAT.to_owned(),
         version: crate::record::history::VERSION,
         header: Header {
-            client: run.client.clone(),
-            fault: Family::None.into(),
-            seed: Seed(0),
-            resource: resource.to_owned(),
-            ttl_us: Micros::ZERO,
-            quorum: 1,
-            has_tokens: false,
-            workload: Workload::Register,
-            storage: StorageRule::Fenced,
-            progress_bound_us: Micros::ZERO,
             faults_planned: u32::try_from(run.plan.faults.len()).unwrap_or(u32::MAX),
-            held_bound_us: None,
-            lives_with_session: false,
-            kept_as: None,
-            order_bound_us: None,
-            lock_per_job: false,
-            availability: None,
-            sync_fails: None,
-            locks_unseen: false,
-            renews: false,
-            lock_delay_us: None,
+            ..Header::bare(&run.client, resource)
         },
         events: events.collect(),
         ended: None,

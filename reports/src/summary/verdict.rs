@@ -159,9 +159,7 @@ fn no_fault_in_calls(timeline: &Timeline<'_>) -> Option<String> {
         return None;
     }
     let busy = |fault: &crate::judge::timeline::FaultSpan<'_>| {
-        let acquiring = timeline.acquisitions.iter().any(|one| {
-            one.invoked < fault.from && one.completed.is_none_or(|completed| fault.from < completed)
-        });
+        let acquiring = timeline.acquisitions.iter().any(|one| one.is_open_at(fault.from));
         acquiring || timeline.sections.iter().any(|section| section.covers(fault.from))
     };
     match timeline.faults.iter().any(busy) {

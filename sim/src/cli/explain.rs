@@ -25,7 +25,7 @@ fn kind(name: &str) -> Option<String> {
     let kind = *Kind::ALL.iter().find(|kind| kind.name() == name)?;
     let shown = |exhibit: &Exhibit| exhibit.kind == kind;
     let title = format!("{name}: a rule ({})", kind.severity().name());
-    Some(render(&title, checker::meaning(kind), &pages(shown)))
+    Some(render(&title, kind.what(), checker::meaning(kind), &pages(shown)))
 }
 
 fn cause(name: &str) -> Option<String> {
@@ -36,7 +36,7 @@ fn cause(name: &str) -> Option<String> {
         wrapped(label, &format!("if {rule}"))
     });
     let rest = rules.collect::<String>() + &pages(shown);
-    Some(render(&format!("{name}: a cause"), cause.meaning(), &rest))
+    Some(render(&format!("{name}: a cause"), cause.what(), cause.meaning(), &rest))
 }
 
 fn family(name: &str) -> Option<String> {
@@ -49,9 +49,9 @@ fn family(name: &str) -> Option<String> {
     Some(text)
 }
 
-fn render(title: &str, meaning: Meaning, rest: &str) -> String {
+fn render(title: &str, what: &str, meaning: Meaning, rest: &str) -> String {
     let mut text = format!("{title}\n\n");
-    for (label, line) in [("what", meaning.what), ("how", meaning.how), ("helps", meaning.helps)] {
+    for (label, line) in [("what", what), ("how", meaning.how), ("helps", meaning.helps)] {
         text += &wrapped(&format!("  {label:<7}"), line);
     }
     text + rest

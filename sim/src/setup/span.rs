@@ -1,8 +1,6 @@
 //! Time spans and their texts, such as `250us`, `1.5s` and `50ms..200ms`.
 
-use fencepost_faults::Micros;
-use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use fencepost_faults::{Micros, as_text};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -118,34 +116,8 @@ impl fmt::Display for SpanRange {
     }
 }
 
-macro_rules! as_text {
-    ($type:ty, $name:literal, $example:literal) => {
-        impl Serialize for $type {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$type, D::Error> {
-                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-            }
-        }
-
-        impl JsonSchema for $type {
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                $name.into()
-            }
-
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({ "type": "string", "description": $example })
-            }
-        }
-    };
-}
-
-as_text!(Span, "Span", "A duration with its unit, like 250us, 20ms or 10s.");
-as_text!(SpanRange, "SpanRange", "A duration, or a range of durations like 50ms..200ms.");
+as_text!(Span, "A duration with its unit, like 250us, 20ms or 10s.");
+as_text!(SpanRange, "A duration, or a range of durations like 50ms..200ms.");
 
 #[cfg(test)]
 mod tests {

@@ -163,7 +163,7 @@ const PLACES: &[(&str, &[&str])] = &[
         &[
             "reports/src/record/history/workload.rs",
             "reports/src/judge/checker/",
-            "reports/src/show/picture.rs",
+            "reports/src/record/history/header.rs",
             "sim/src/setup/scenario/keys.rs",
         ],
     ),

@@ -15,8 +15,7 @@ use fencepost_reports::summary::sweep::SeedRange;
 use fencepost_reports::{Cause, Kind, Verdict, judge, judge_by};
 use std::rc::Rc;
 
-const SHORT_SECTIONS: Checker =
-    Checker { name: "short-sections", about: "no section is longer than a second", check };
+const SHORT_SECTIONS: Checker = Checker { name: "short-sections", check };
 
 const SECOND: Micros = Micros::from_secs(1);
 
@@ -37,7 +36,6 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
 
 static SHORT_HOLDS: &[Safeguard] = &[Safeguard {
     name: "short-holds",
-    about: "holders that work for at most half a second",
     fits: |_| true,
     with: |spec| {
         let hold = "10ms..500ms".parse().unwrap();

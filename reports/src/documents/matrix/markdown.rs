@@ -1,5 +1,4 @@
 use super::{Agreement, CellVerdict, Matrix, MatrixCell, findings, literature};
-use crate::judge::checker::meaning;
 use crate::show::format::exporters::markdown_cell::cell as escaped;
 use crate::show::format::text::layout::percent;
 use crate::summary::published::{counterexample, published};
@@ -20,7 +19,7 @@ pub(super) fn markdown(matrix: &Matrix) -> String {
     );
     page.push_str(&match matrix.kind {
         None => "**Bold** contradicts the literature.\n\n".to_owned(),
-        Some(kind) => format!("{}\n\n", escaped(meaning(kind).what)),
+        Some(kind) => format!("{}\n\n", escaped(kind.what())),
     });
     overview(matrix, &mut page);
     match matrix.kind {

@@ -14,7 +14,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A server never received a change that another server had made, or discarded the lock.",
     how: "Replication is asynchronous: the primary answers before its replicas have the write, \
           and a failover promotes one of them.",
     helps: "WAIT after the grant only makes the loss rarer. Use a majority of independent masters, \

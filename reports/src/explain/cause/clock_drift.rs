@@ -11,7 +11,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A server's or a process's clock ran at the wrong rate.",
     how: "The server's clock ran fast, so the lease expired earlier than its holder expected.",
     helps: "Subtract a drift margin from the validity time, as Redlock does. Make the margin \
             larger than the worst drift of your clocks.",

@@ -13,7 +13,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A server's or a process's wall clock was stepped.",
     how: "A forward step, by an operator or by a time server that corrects a large error, ends \
           leases early. Redis expires keys by the wall clock; memcached uses a clock that is not \
           stepped.",

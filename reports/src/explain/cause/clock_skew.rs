@@ -14,8 +14,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The clocks of two processes differed: one process took a lock that had not expired, or \
-           waited for a lock that was free.",
     how: "The lock is a row that contains a time. The holder writes that time by its own clock, \
           and every other process compares that time with its own clock. A process with a fast \
           clock finds the row expired too early; a row written by a slow clock expires too early. \
@@ -40,7 +38,7 @@ fn between(scene: &Scene<'_, '_>) -> String {
 
 fn alone(case: &Case<'_, '_>) -> String {
     let Some(fault) = wrong_clock(case.timeline, case.finding) else {
-        return MEANING.what.to_owned();
+        return String::new();
     };
     format!(
         "The clock of {} was wrong from {} on (fault {}), and processes compare the time in the \

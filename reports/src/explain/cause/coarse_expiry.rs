@@ -5,7 +5,6 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The server counts leases in whole seconds, and this lease expired up to a second early.",
     how: "memcached reads its clock once a second. A lease of ten seconds ends at the tenth \
           reading, after nine to ten seconds.",
     helps: "Request a lease that is one second longer than needed.",

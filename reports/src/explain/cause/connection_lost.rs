@@ -15,8 +15,6 @@ const ALONE: &str = "The waiting processes waited on connections that had ended 
                      went down.";
 
 const MEANING: Meaning = Meaning {
-    what: "The connection on which a process held the lock, or waited for it, ended without the \
-           process noticing.",
     how: "A session-level or transaction-level lock lasts as long as its connection. The \
           connection ends when the server restarts, when the server ends an idle transaction, when \
           the network or a proxy drops it, or when its client library closes it. The process \

@@ -4,7 +4,6 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry { ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "A server's disk failed to sync, and the server stopped or refused every write.",
     how: "A server that cannot make writes durable must not acknowledge them. Databases, etcd, \
           ZooKeeper and Redis with appendfsync always stop. Redis with everysec answers every \
           write with MISCONF until a later sync succeeds, and it syncs only after it has written \

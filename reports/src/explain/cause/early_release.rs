@@ -6,7 +6,6 @@ pub(super) static ENTRY: Entry =
     Entry { between: Some(between), is_of_lock_code: true, ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The holder's own command removed the lock, but the holder still relied on the lock.",
     how: "The command was a nested release, a release by another thread of the same process, an \
           acquire that deletes the existing key, or a holder's deletion of its own lock to take it \
           again. Or the program writes after its release.",

@@ -11,7 +11,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A server evicted the lock or the token counter to free memory.",
     how: "The server's memory was full, and the server frees memory by evicting keys.",
     helps: "Do not use a server that holds locks as a cache. On Redis, set maxmemory-policy \
             noeviction; on memcached, use -M, which returns an error instead of evicting.",

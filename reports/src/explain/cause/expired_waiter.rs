@@ -5,8 +5,6 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "A waiting process was granted the lock after its lease had ended and its key had been \
-           deleted from the queue.",
     how: "Up to version 3.4, etcd's server-side lock and its Go client's mutex grant the lock as \
           soon as no older key is left, without checking that the waiter's own key still exists \
           (etcd issue 11456, found by Jepsen in 3.4.3).",

@@ -6,8 +6,6 @@ pub(super) static ENTRY: Entry =
     Entry { is_of_failover: true, between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "A failover promoted another server, and locks that belong to a connection are not \
-           replicated.",
     how: "A primary keeps advisory locks and row locks in memory. They are not replicated, not \
           even to a synchronous replica. The promoted server has none of them and grants the lock \
           to the next process, while the holder keeps working.",

@@ -13,7 +13,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "An operator flushed a server.",
     how: "One command removes all locks and counters: FLUSHALL or FLUSHDB on Redis, flush_all on \
           memcached.",
     helps: "Keep locks on a dedicated server and disable the command there, with an ACL on Redis \

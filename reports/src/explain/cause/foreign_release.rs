@@ -7,7 +7,6 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "Another process removed the lock.",
     how: "The release deletes the key without comparing its value, or compares and deletes in two \
           commands.",
     helps: "Use a random value for each acquisition, and release with a script that compares and \

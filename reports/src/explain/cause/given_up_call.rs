@@ -6,8 +6,6 @@ pub(super) static ENTRY: Entry =
     Entry { needs: &[Need::GivenUp], alone: Some(alone), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The application cancelled or interrupted a lock call, and the state that the call had \
-           left behind remained.",
     how: "The call ended before it had set the expiry, before it had left the queue, or before it \
           had sent the release; or the library still counts the abandoned call.",
     helps: "Set the expiry in the command that takes the lock. Clean up in the library when a call \

@@ -14,7 +14,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The holder worked longer than its lease or than the bound.",
     how: "The lease was chosen for the usual case, and the lock does not renew it.",
     helps: "Renew the lease during the work, limit the work, or choose a lease longer than the \
             longest work. Fencing tokens prevent the remaining damage.",
@@ -39,12 +38,10 @@ fn alone(case: &Case<'_, '_>) -> String {
             held.worked, held.paused
         );
     }
-    let said = match case.finding.kind {
-        Kind::HeldForever => {
-            "At the bound, the holder was still in its critical section, and its lock had not \
-             expired."
-        }
-        _ => MEANING.what,
-    };
-    said.to_owned()
+    match case.finding.kind {
+        Kind::HeldForever => "At the bound, the holder was still in its critical section, and its \
+                              lock had not expired."
+            .to_owned(),
+        _ => String::new(),
+    }
 }

@@ -8,7 +8,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The holder crashed, and its lock was never freed.",
     how: "The key has no expiry or a long one, or the process crashed between the command that \
           takes the lock and the one that sets its expiry.",
     helps: "Take the lock and set its expiry in one command. On Redis, use SET key value NX PX \

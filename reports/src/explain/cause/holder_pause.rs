@@ -17,7 +17,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The holder's process was paused, or a process was paused during a lock call.",
     how: "Garbage collection, a suspended virtual machine, a stopped container or a disk stall \
           pauses the process, which does not notice the pause and continues as if it still held \
           the lock.",

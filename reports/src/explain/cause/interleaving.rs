@@ -10,7 +10,6 @@ pub(super) static ENTRY: Entry =
     Entry { between: Some(between), alone: Some(alone), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The steps of several processes interleaved in an order that breaks the protocol.",
     how: "The protocol uses several commands where it needs one: it checks and then acts, or reads \
           and then writes. Or its command overwrites a lock that another process has, such as SET \
           without NX.",

@@ -13,7 +13,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "Messages were delayed, or a server was slow.",
     how: "The client counts its lease from the answer instead of the request, or treats a command \
           with a late answer as failed.",
     helps: "Count the validity from the moment before the request was sent, as Redlock does. Wait \

@@ -4,8 +4,6 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry::new(MEANING);
 
 const MEANING: Meaning = Meaning {
-    what: "In a deadlock, each of several processes holds a lock and waits for a lock that another \
-           of them holds.",
     how: "The processes take the same locks in different orders, and the locks have no expiry or \
           are renewed while their holders wait.",
     helps: "Take several locks in one order everywhere. Or release the first lock if the second \

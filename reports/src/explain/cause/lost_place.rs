@@ -7,7 +7,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A lock that serves its waiters in order did not keep a waiter's place in the queue.",
     how: "New processes do not check the queue, or the place of a live waiter was removed.",
     helps: "Choose the next process in the script that grants the lock.",
 };

@@ -9,7 +9,6 @@ pub(super) static ENTRY: Entry =
     Entry { between: Some(between), alone: Some(alone), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "A release never arrived, or arrived after the lock had changed hands.",
     how: "The network was partitioned or slow, the server was paused before it executed the \
           release, or the process crashed before it sent the release.",
     helps: "Set an expiry, which eventually frees the lock. Compare the owner's value in the \

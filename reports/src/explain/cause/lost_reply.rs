@@ -22,7 +22,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A server executed a command, but its reply never reached the sender.",
     how: "The connection broke between the command and its answer; the client sent the command \
           again or gave up.",
     helps: "Make commands safe to repeat: a process that finds its own value holds the lock.",

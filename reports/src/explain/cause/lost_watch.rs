@@ -6,7 +6,6 @@ pub(super) static ENTRY: Entry =
     Entry { alone: Some(alone), tells: Tells::LostWatch, ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The node of a waiting process is first in the queue, but no watch tells the process.",
     how: "A watch fires once, on the server where it was set. A client that switches servers \
           without setting its watches again misses changes.",
     helps: "Set watches again after each reconnect, as the Java client does by default; check the \

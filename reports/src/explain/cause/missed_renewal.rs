@@ -9,7 +9,6 @@ pub(super) static ENTRY: Entry =
     Entry { is_beyond_leases: true, between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The lock renews its lease, but no renewal took effect in time.",
     how: "The renewing thread was paused with its process, the network was partitioned or lost the \
           request, or the server was down or had become a replica.",
     helps: "Stop working when a renewal fails, and use fencing tokens: the process may notice the \

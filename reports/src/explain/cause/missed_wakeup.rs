@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 pub(super) static ENTRY: Entry = Entry { alone: Some(alone), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The lock became free, but a waiting process was not woken.",
     how: "The message arrived before the process listened, went to another process, or was never \
           sent: Redis delivers published messages at most once, and announces an expiry only to \
           clients that asked for it. Or the process waits for another thread of its own, not for a \

@@ -4,7 +4,6 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry { ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "No process was granted the lock while clients could not find a primary.",
     how: "An operator made the primary a replica, for example with REPLICAOF, and no other server \
           had been promoted yet: Sentinels wait for a timeout first. Or FAILOVER promoted a server \
           without the Sentinels, which kept naming the old primary.",

@@ -5,7 +5,6 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "A process that was the only holder computed its write from an older value.",
     how: "The process read the value before it had the lock, or mistook the reply to an earlier \
           read for the reply to a later one. The lock is not at fault.",
     helps: "Read under the lock, on a connection without outstanding replies; or let the storage \

@@ -6,7 +6,6 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry { alone: Some(alone), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "A node that no process knows of is first in the queue.",
     how: "The reply to the create was lost, and the client created a second node, either without \
           looking for the first one or because the server that it asked lagged behind. The first \
           node lives as long as the session, which continues.",

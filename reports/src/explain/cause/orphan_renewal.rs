@@ -11,7 +11,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A process that does not hold the lock sent a renewal.",
     how: "An acquire that failed or was abandoned left its renewal running, or a holder that lost \
           the lock renews the next holder's lease.",
     helps: "Compare the owner and set the expiry in one script. Start the renewal only after the \
@@ -41,7 +40,7 @@ fn between(scene: &Scene<'_, '_>) -> String {
              replaced the lock of {holder}."
         );
     }
-    let Some((by, set)) = scene.last_set_by_another() else { return MEANING.what.to_owned() };
+    let Some((by, set)) = scene.last_set_by_another() else { return String::new() };
     let lease = scene.timeline.lease_asked(set).unwrap_or(scene.ttl());
     format!(
         "At {} {by}, which did not hold the lock, set the lease of {holder} to {lease}, so that \

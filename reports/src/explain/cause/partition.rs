@@ -13,7 +13,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "During a partition, no process was granted the lock, or a grant arrived late.",
     how: "A process on the minority side cannot get the lock without the risk that another process \
           gets it too. A process that waits for its answer until the partition heals starts \
           counting its lease too late.",

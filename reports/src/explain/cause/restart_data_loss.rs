@@ -22,7 +22,6 @@ fn between(scene: &Scene<'_, '_>) -> String {
 }
 
 const MEANING: Meaning = Meaning {
-    what: "A server restarted without the latest value of the counter that issues fencing tokens.",
     how: "The server has no persistence, or syncs its file only every second.",
     helps: "Take tokens from a durable store. On Redis, set appendfsync always on the server that \
             holds the counter; memcached cannot keep a counter.",

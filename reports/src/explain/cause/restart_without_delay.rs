@@ -11,7 +11,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A server restarted without its grants, and granted the lock again within the lease.",
     how: "The server has no persistence, or syncs its file only every second.",
     helps: "Keep a restarted server down for longer than the longest lease. On Redis, set \
             appendfsync always; memcached cannot keep grants.",

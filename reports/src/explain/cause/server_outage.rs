@@ -8,7 +8,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A server was down or paused, and meanwhile no process was granted the lock.",
     how: "Another server must take over, or clients must notice and switch servers: Sentinels and \
           followers first wait for a timeout.",
     helps: "Use a shorter timeout, at the cost of needless failovers; use independent masters, of \

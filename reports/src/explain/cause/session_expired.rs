@@ -5,7 +5,6 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The holder's session or membership ended, so its node, key or lock was deleted.",
     how: "The servers had not heard from the holder for its session timeout: its process was \
           paused, or the network was partitioned. The client learns about it only from a server. \
           Or the client had abandoned the session itself and started another one, as Curator does \

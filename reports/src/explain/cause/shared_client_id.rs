@@ -7,7 +7,6 @@ pub(super) static ENTRY: Entry =
     Entry { between: Some(between), is_of_lock_code: true, ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "Processes share a client id, and one process treated another's lock as its own.",
     how: "The client id was set to the name of the application or of the host instead of a random \
           one. The statement that takes the lock admits every process with the id in the row.",
     helps: "Use an id that no other process has, such as a random id for each start, the library's \

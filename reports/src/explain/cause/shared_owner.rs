@@ -6,7 +6,6 @@ pub(super) static ENTRY: Entry =
     Entry { between: Some(between), is_of_lock_code: true, ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "Threads or processes share an owner value, and one was mistaken for another.",
     how: "The value identifies the process or the host, or is a constant of the program. It does \
           not identify the acquisition.",
     helps: "Use a random value for each acquisition, or one for each thread.",

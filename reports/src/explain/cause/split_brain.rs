@@ -10,7 +10,6 @@ pub(super) static ENTRY: Entry =
     Entry { is_of_failover: true, between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "Two servers acted as primary at the same time, and each granted or extended the lock.",
     how: "A primary that was partitioned or has restarted accepts writes until it learns that a \
           replica was promoted.",
     helps: "min-replicas-to-write with a small min-replicas-max-lag limits the duration. Fencing \

@@ -5,7 +5,6 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "A server that lagged behind told a process that it holds the lock.",
     how: "A follower answers reads from its own copy, which may be older than the leader's.",
     helps: "Sync before the read, or use a fencing token that the storage checks.",
 };

@@ -12,7 +12,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "An acquiring process removed the existing lock.",
     how: "The process considered the lock stale: it compared a time in the value with its own \
           clock, or two waiters took over the same stale lock. Or the process cleaned up after a \
           refused attempt and removed a lock that was not its own.",

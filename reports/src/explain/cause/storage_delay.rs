@@ -11,8 +11,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A write was still in transit to the storage when the lock changed hands, or the holder \
-           waited for the storage until its lease had expired.",
     how: "The holder sent the write in time; a slow network or a retry delivered it after the \
           lease had expired.",
     helps: "Use fencing tokens: only the storage can refuse a late write, and no check at the \

@@ -13,7 +13,7 @@ mod waiting;
 
 use super::{Cause, classify};
 use crate::judge::checker::CHECKERS;
-use crate::judge::finding::Kind;
+use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::Timeline;
 use crate::record::history::{Change, GivingUp, Keeping, Turn, What};
 use crate::record::story::{KEY, Story};
@@ -23,25 +23,35 @@ use fencepost_faults::{Micros, Node};
 const CLIENT: Node = Node::Client(1);
 const REDIS: Node = Node::Redis(1);
 
+fn finding_of(timeline: &Timeline<'_>, kind: Kind) -> Finding {
+    let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(timeline));
+    findings.find(|finding| finding.kind == kind).expect("the story has such a finding")
+}
+
 fn cause(kind: Kind, story: Story) -> Cause {
     let history = story.build();
     let timeline = Timeline::new(&history);
-    let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
-    let finding =
-        findings.find(|finding| finding.kind == kind).expect("the story has such a finding");
-    classify(&timeline, &finding)
+    classify(&timeline, &finding_of(&timeline, kind))
 }
 
 fn overlap(story: Story) -> Cause {
     cause(Kind::Overlap, story)
 }
 
-fn overlap_said(cause: Cause, story: Story) -> String {
+fn sentence(cause: Cause, kind: Kind, story: Story) -> String {
     let history = story.build();
     let timeline = Timeline::new(&history);
-    let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
-    let overlap = findings.find(|finding| finding.kind == Kind::Overlap).unwrap();
-    cause.sentence(&timeline, &overlap)
+    cause.sentence(&timeline, &finding_of(&timeline, kind))
+}
+
+fn overlap_said(cause: Cause, story: Story) -> String {
+    sentence(cause, Kind::Overlap, story)
+}
+
+/// Returns the cause that the judge finds, and its sentence.
+fn explained(kind: Kind, story: Story) -> (Cause, String) {
+    let cause = cause(kind, story.clone());
+    (cause, sentence(cause, kind, story))
 }
 
 fn loses_reply(story: Story, from: u64, to: u64) -> Story {

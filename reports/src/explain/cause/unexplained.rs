@@ -9,7 +9,6 @@ pub(super) static ENTRY: Entry =
     Entry { between: Some(between), alone: Some(alone), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: UNEXPLAINED,
     how: "fencepost has rules for the other causes and never guesses. It does not see the locks of \
           your own servers (--server).",
     helps: "Check the evidence with --verbose or in the page. With your own servers, shrink the \
@@ -17,7 +16,6 @@ const MEANING: Meaning = Meaning {
             report the seed.",
 };
 
-const UNEXPLAINED: &str = "The recorded events do not show the reason.";
 const UNSEEN: &str = "fencepost does not see the locks of this server, so it does not know when \
                       one ended.";
 const FAULTS_MAX: usize = 3;
@@ -25,7 +23,7 @@ const FAULTS_MAX: usize = 3;
 fn between(scene: &Scene<'_, '_>) -> String {
     let timeline = scene.timeline;
     if !timeline.history.header.locks_unseen {
-        return UNEXPLAINED.to_owned();
+        return String::new();
     }
     let (holder, taker) = (scene.holder, scene.taker);
     let entered = holder.completed.unwrap_or(holder.invoked).time;
@@ -46,7 +44,7 @@ fn between(scene: &Scene<'_, '_>) -> String {
 fn alone(case: &Case<'_, '_>) -> String {
     let (timeline, finding) = (case.timeline, case.finding);
     if !timeline.history.header.locks_unseen {
-        return UNEXPLAINED.to_owned();
+        return String::new();
     }
     let until = finding.at + finding.duration;
     let told = faults(timeline, &finding.processes, (SimTime::ZERO, until));

@@ -15,8 +15,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The lock's own code gave its caller an answer that no server had given: that it got the \
-           lock, did not get it, lost it, or released it.",
     how: "The lock's code swallowed a server error, or it gave up and returned, and the caller did \
           not check the result.",
     helps: "Propagate errors. Check the result of acquire, or use a lock whose acquire raises an \

@@ -10,7 +10,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The tokens do not come from one counter, so their order has no meaning.",
     how: "Random owner values, times, or a separate counter on each master were used as fencing \
           tokens.",
     helps: "Take tokens from one durable counter.",

@@ -5,8 +5,6 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "A process did the job and released its lock; the next process got the lock and did the \
-           job again.",
     how: "The lock keeps two processes from doing the job concurrently. When the second process \
           checked, no record showed yet that the job was done.",
     helps: "Check under the lock whether the job is done, and record it before releasing the lock. \

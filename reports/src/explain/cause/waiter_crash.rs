@@ -12,7 +12,6 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "No lock was set, and a process crashed while it waited.",
     how: "A fair queue gives the lock to its head, even if that process has crashed.",
     helps: "Let places in the queue expire.",
 };

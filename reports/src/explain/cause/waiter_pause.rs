@@ -6,7 +6,6 @@ pub(super) static ENTRY: Entry =
     Entry { needs: &[Need::Impact(Impact::Freezes)], ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The process that was to get the lock next was paused.",
     how: "A fair lock waits for the first process in its queue, even while that process is paused.",
     helps: "Let places in the queue expire sooner, or use a lock that keeps no order.",
 };

@@ -108,8 +108,7 @@ impl<'t, 'h> Handover<'t, 'h> {
     }
 
     fn is_late_by_nesting(&self, over: SimTime, from: Moment) -> bool {
-        let section = self.timeline.acquisition_of(self.holder.operation);
-        let section = section.and_then(|index| self.timeline.section_of(index));
+        let section = self.timeline.section_of_call(self.holder.operation);
         let waited = waited_to_nest(self.timeline, self.holder, from);
         section.is_some_and(|section| {
             waited > Micros::ZERO && section.ends(self.timeline.end).since(over) <= waited
@@ -126,8 +125,7 @@ impl<'t, 'h> Handover<'t, 'h> {
     }
 
     fn stayed_beyond(&self, over: SimTime) -> bool {
-        let section = self.timeline.acquisition_of(self.holder.operation);
-        let section = section.and_then(|index| self.timeline.section_of(index));
+        let section = self.timeline.section_of_call(self.holder.operation);
         section.is_some_and(|section| section.ends(self.timeline.end) > over)
     }
 

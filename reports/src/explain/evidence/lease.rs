@@ -108,21 +108,16 @@ fn is_extension(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpa
     is_own
         && !timeline.is_lowered(span)
         && holder.completed.is_some_and(|entered| entered < span.from)
-        && !own.any(|one| {
-            one.invoked < span.from && one.completed.is_none_or(|completed| span.from < completed)
-        })
+        && !own.any(|one| one.is_open_at(span.from))
 }
 
 fn expired_before(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) -> bool {
-    let index = timeline.acquisition_of(holder.operation);
-    let Some(section) = index.and_then(|index| timeline.section_of(index)) else { return false };
-    timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder)).any(|span| {
-        match span.to {
-            Some((to, KeyEnd::Changed { change: Change::Expired, primary: true, .. })) => {
-                to <= at && section.covers(to)
-            }
-            _ => false,
+    let Some(section) = timeline.section_of_call(holder.operation) else { return false };
+    timeline.keys_of(holder).any(|span| match span.to {
+        Some((to, KeyEnd::Changed { change: Change::Expired, primary: true, .. })) => {
+            to <= at && section.covers(to)
         }
+        _ => false,
     })
 }
 
@@ -144,8 +139,7 @@ pub(super) fn waited_to_nest(
     holder: &Acquisition<'_>,
     from: Moment,
 ) -> Micros {
-    let section =
-        timeline.acquisition_of(holder.operation).and_then(|index| timeline.section_of(index));
+    let section = timeline.section_of_call(holder.operation);
     let Some(until) = section.map(|section| section.ends(timeline.end)) else {
         return Micros::ZERO;
     };
@@ -172,8 +166,7 @@ pub(crate) fn lost_at<'t, 'h>(
     let goes_on = |to: Moment| {
         own.iter().any(|next| next.from == to) || is_taken_again(timeline, holder, node, to)
     };
-    let section =
-        timeline.acquisition_of(holder.operation).and_then(|index| timeline.section_of(index))?;
+    let section = timeline.section_of_call(holder.operation)?;
     let lost = |span: &&&KeySpan<'h>| {
         let was_told = removed_by_replication(span);
         let lost_then = |to| to < before && section.covers(to) && !goes_on(to);
@@ -194,11 +187,7 @@ fn is_nested(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'
     let mut own = timeline.acquisitions.iter().filter(|one| one.process == holder.process);
     span.by == Some(holder.process)
         && span.value.is_some_and(|value| !has_count(value))
-        && own.any(|one| {
-            entered < one.invoked
-                && one.invoked < span.from
-                && one.completed.is_none_or(|completed| span.from < completed)
-        })
+        && own.any(|one| entered < one.invoked && one.is_open_at(span.from))
 }
 
 /// Finds a value that an acquiring process wrote over the holder's value at `at` without getting
@@ -223,11 +212,7 @@ pub(crate) fn overwritten_until<'t, 'h>(
         };
         timeline.acquisitions.iter().any(granted)
     };
-    let is_acquiring = |one: &Acquisition<'_>| {
-        one.process.machine() == by
-            && one.invoked < at
-            && one.completed.is_none_or(|completed| at < completed)
-    };
+    let is_acquiring = |one: &Acquisition<'_>| one.process.machine() == by && one.is_open_at(at);
     if is_granted(at) || !timeline.acquisitions.iter().any(is_acquiring) {
         return None;
     }

@@ -402,9 +402,7 @@ pub(crate) fn renewed_over(
     let written = timeline.keys.iter().find(|span| span.from == at)?;
     let by = written.by.filter(|by| by.machine() != holder.process.machine())?;
     let mut own = timeline.acquisitions.iter().filter(|one| one.process.machine() == by.machine());
-    let is_acquiring = own
-        .clone()
-        .any(|one| one.invoked < at && one.completed.is_none_or(|completed| at < completed));
+    let is_acquiring = own.clone().any(|one| one.is_open_at(at));
     let had_it = own.any(|one| {
         let was_granted = one.outcome == Outcome::Granted && one.invoked < at;
         was_granted && one.owner.zip(written.value).is_some_and(|(own, now)| is_one_owner(now, own))

@@ -69,11 +69,8 @@ fn end_of(timeline: &Timeline<'_>, finding: &Finding, told: Moment) -> Moment {
 
 fn silence(timeline: &Timeline<'_>, finding: &Finding, process: Node) -> Option<(Moment, Moment)> {
     let (_, told) = last_silence(timeline, finding, process)?;
-    let waits = timeline.acquisitions.iter().rev().find(|one| {
-        one.process == process
-            && one.invoked < told
-            && one.completed.is_none_or(|completed| told < completed)
-    })?;
+    let mut latest_first = timeline.acquisitions.iter().rev();
+    let waits = latest_first.find(|one| one.process == process && one.is_open_at(told))?;
     Some((waits.invoked, told))
 }
 

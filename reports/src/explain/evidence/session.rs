@@ -55,8 +55,7 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<SessionL
 
 fn departed(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let holder = &timeline.acquisitions[clash.earlier];
-    let mut own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
-    own.any(|span| {
+    timeline.keys_of(holder).any(|span| {
         let Some((gone, KeyEnd::Changed { change: Change::Expired, .. })) = span.to else {
             return false;
         };
@@ -88,8 +87,9 @@ fn ended_without_request(how: KeyEnd) -> bool {
 }
 
 fn had_lock_at(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) -> bool {
-    let own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
-    own.filter(|span| span.by.map(Node::machine) == Some(holder.process.machine()))
+    timeline
+        .keys_of(holder)
+        .filter(|span| span.by.map(Node::machine) == Some(holder.process.machine()))
         .any(|span| span.from < at && span.to.is_none_or(|(to, _)| at < to))
 }
 

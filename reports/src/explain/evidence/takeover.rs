@@ -1,7 +1,7 @@
 //! Detects processes that removed an existing lock during an acquire.
 
 use super::{release, value_time};
-use crate::judge::timeline::{Acquisition, KeyEnd, Moment, Outcome, Timeline};
+use crate::judge::timeline::{Acquisition, KeyEnd, Moment, Timeline};
 use crate::record::history::Change;
 use fencepost_faults::{Micros, Node};
 
@@ -9,7 +9,7 @@ use fencepost_faults::{Micros, Node};
 const TAKES_MAX: Micros = Micros::from_millis(20);
 
 pub(crate) fn is_stale_takeover(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bool {
-    let Some(attempt) = acquiring(timeline, remover, removed) else { return false };
+    let Some(attempt) = timeline.acquiring(remover, removed) else { return false };
     has_no_release(timeline, remover, removed)
         || takes_at_once(timeline, attempt, removed) && takes_over(timeline)
 }
@@ -25,7 +25,7 @@ fn takes_over(timeline: &Timeline<'_>) -> bool {
     timeline.keys.iter().any(|key| match key.to {
         Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) => {
             key.by != Some(by)
-                && acquiring(timeline, by, at).is_some()
+                && timeline.acquiring(by, at).is_some()
                 && has_no_release(timeline, by, at)
         }
         _ => false,
@@ -44,16 +44,5 @@ fn takes_at_once(timeline: &Timeline<'_>, attempt: &Acquisition<'_>, removed: Mo
     let next = later.min_by_key(|key| key.from);
     next.is_some_and(|next| {
         next.by == Some(attempt.process) && next.from.time.since(removed.time) <= TAKES_MAX
-    })
-}
-
-pub(crate) fn acquiring<'t, 'h>(
-    timeline: &'t Timeline<'h>,
-    process: Node,
-    at: Moment,
-) -> Option<&'t Acquisition<'h>> {
-    timeline.acquisitions.iter().find(|one| {
-        let ended = one.completed.filter(|_| one.outcome != Outcome::Open);
-        one.process == process && one.invoked < at && ended.is_none_or(|ended| at < ended)
     })
 }

@@ -143,12 +143,7 @@ fn has_raised_unanswered(timeline: &Timeline<'_>, process: Node, lowered: &KeySp
     let Some(raised) = counted.windows(2).rev().find(is_raised).map(|pair| pair[0].from) else {
         return false;
     };
-    let during = timeline.acquisitions.iter().find(|one| {
-        one.process == process
-            && one.invoked < raised
-            && one.completed.is_none_or(|completed| raised < completed)
-    });
-    during.is_some_and(|one| {
+    timeline.acquiring(process, raised).is_some_and(|one| {
         let until = one.completed.map_or(timeline.end, |completed| completed.time);
         let period = Period { from: one.invoked.time, until };
         obstacle(timeline, process, &[lowered.node], period).is_some()

@@ -48,9 +48,5 @@ fn had_wrong_clock(timeline: &Timeline<'_>, writer: Node, at: Moment) -> bool {
 
 /// Returns the acquire in which a process wrote the value.
 fn attempt<'t, 'h>(timeline: &'t Timeline<'h>, key: &KeySpan<'_>) -> Option<&'t Acquisition<'h>> {
-    timeline.acquisitions.iter().find(|one| {
-        Some(one.process) == key.by
-            && one.invoked < key.from
-            && one.completed.is_none_or(|completed| key.from < completed)
-    })
+    timeline.acquiring(key.by?, key.from)
 }

@@ -222,8 +222,7 @@ impl<'t, 'h> Between<'t, 'h> {
     fn late_removal(&self) -> Option<(Node, SimTime, SimTime)> {
         let (timeline, [holder, taker]) = (self.timeline, self.both);
         let (held, taken) = (holder.grant.as_ref()?.moment, taker.grant.as_ref()?.moment);
-        let own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
-        let ends = own.filter_map(|span| Some(span.to?.0));
+        let ends = timeline.keys_of(holder).filter_map(|span| Some(span.to?.0));
         ends.filter(|at| held < *at && *at <= taken).find_map(|at| {
             let by = timeline.asked_by(at)?;
             let sent = release::unknown(timeline, by, at)?;

@@ -150,8 +150,8 @@ impl Story<'_, '_> {
             return expired(timeline, holder).map(|at| (at, Some(false)));
         }
         let node = holder.grant.as_ref()?.node;
-        let own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
-        let ends = own.filter(|span| span.node == node).filter_map(|span| span.to);
+        let ends =
+            timeline.keys_of(holder).filter(|span| span.node == node).filter_map(|span| span.to);
         let last = ends.filter(|(at, _)| *at < left).max_by_key(|(at, _)| *at);
         last.map(|(at, end)| (at.time, is_late(end)))
     }
@@ -170,8 +170,12 @@ impl Story<'_, '_> {
     fn lease_end(&self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) -> Option<SimTime> {
         let (held, taken) = (holder.grant.as_ref()?, taker.grant.as_ref()?);
         let lease = last_lease(self.timeline, holder, held.node, taken.moment);
-        let own = self.timeline.keys.iter().filter(|key| self.timeline.is_lock_of(key, holder));
-        let set = own.flat_map(|key| &key.set).filter(|set| set.time == lease.from).max();
+        let set = self
+            .timeline
+            .keys_of(holder)
+            .flat_map(|key| &key.set)
+            .filter(|set| set.time == lease.from)
+            .max();
         let recorded = set
             .filter(|set| !self.is_measured_by_wrong_clocks(**set))
             .and_then(|set| self.timeline.lease_recorded(*set));
@@ -189,8 +193,7 @@ fn is_set_again(
     until: Moment,
 ) -> bool {
     let machine = Some(holder.process.machine());
-    let own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
-    let mut set = own.flat_map(|span| &span.set);
+    let mut set = timeline.keys_of(holder).flat_map(|span| &span.set);
     set.any(|set| {
         let is_own = timeline.asked_by(*set).map(Node::machine) == machine;
         is_own && from <= set.time && *set < until

@@ -9,7 +9,7 @@ impl Story<'_, '_> {
     pub(super) fn lost(&mut self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) {
         let timeline = self.timeline;
         let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
-        let own = || timeline.keys.iter().filter(|key| timeline.is_lock_of(key, holder));
+        let own = || timeline.keys_of(holder);
         let mut ends: Vec<(Moment, &KeySpan<'_>)> = own()
             .filter_map(|key| match key.to? {
                 (at, KeyEnd::Changed { .. }) => Some((at, key)),
@@ -25,8 +25,7 @@ impl Story<'_, '_> {
             .collect();
         ends.sort_by_key(|(at, _)| *at);
         let has_queue = timeline.history.header.has_queue();
-        let section =
-            timeline.acquisition_of(holder.operation).and_then(|index| timeline.section_of(index));
+        let section = timeline.section_of_call(holder.operation);
         let is_released = |at: Moment| {
             timeline.asked_by(at) == Some(holder.process)
                 && section.is_none_or(|section| !section.covers(at))
@@ -106,7 +105,7 @@ impl Story<'_, '_> {
             _ => false,
         };
         let Some(held) = holder.grant.as_ref().map(|grant| grant.moment) else { return false };
-        let mut own = timeline.keys.iter().filter(|other| timeline.is_lock_of(other, holder));
+        let mut own = timeline.keys_of(holder);
         is_copied(&timeline.history.events[at.index].what)
             && !own.any(|other| {
                 let ends = other.to.map(|(to, _)| to).filter(|_| other.node != key.node);
@@ -152,14 +151,13 @@ impl Story<'_, '_> {
         let timeline = self.timeline;
         let event = &timeline.history.events[at.index];
         let is_forgotten = matches!(event.what, What::Server { change: Change::Forgotten, .. });
-        let mut own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
+        let mut own = timeline.keys_of(holder);
         let is_copied_again =
             own.any(|span| span.node == event.node && at < span.from && span.from < taken.moment);
         if is_taken_again(timeline, holder, event.node, at) || is_forgotten && is_copied_again {
             return;
         }
-        let acquisition = timeline.acquisition_of(holder.operation);
-        let section = acquisition.and_then(|acquisition| timeline.section_of(acquisition));
+        let section = timeline.section_of_call(holder.operation);
         let while_inside = match section.is_some_and(|section| section.covers(at)) {
             true => format!(", while {} is in its critical section", holder.process),
             false => String::new(),

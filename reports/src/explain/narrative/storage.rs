@@ -40,9 +40,7 @@ impl Story<'_, '_> {
     /// Adds the holder's longest wait for the storage without a pause, of at least `WAIT_TOLD`.
     pub(super) fn waits_for_storage(&mut self, holder: &Acquisition<'_>) {
         let timeline = self.timeline;
-        let section =
-            timeline.acquisition_of(holder.operation).and_then(|index| timeline.section_of(index));
-        let Some(section) = section else { return };
+        let Some(section) = timeline.section_of_call(holder.operation) else { return };
         let events = &timeline.history.events;
         let asks = |what: &What| match what {
             What::Invoke { operation, action: Action::Read { acquisition } }

@@ -64,8 +64,7 @@ impl Story<'_, '_> {
         // At a lagging server, a node may become first in the queue after its owner has left.
         let is_owner = |one: &Acquisition<'_>| one.owner.is_some() && one.owner == last.value;
         let owner = owners.find(|one| timeline.is_lock_of(last, one) || has_queue && is_owner(one));
-        let left = owner
-            .and_then(|owner| timeline.section_of(timeline.acquisition_of(owner.operation)?)?.to);
+        let left = owner.and_then(|owner| timeline.section_of_call(owner.operation)?.to);
         if let Some(left) = left.filter(|left| left.time <= until) {
             self.add_event(Weight::Turn, left.index);
             self.unknown_outcome(left);

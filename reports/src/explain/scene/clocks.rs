@@ -34,8 +34,7 @@ impl<'t, 'h> Scene<'t, 'h> {
     pub(in crate::explain) fn wrong_clocks(&self, kind: FaultKind) -> Vec<&'t FaultSpan<'h>> {
         let (timeline, taken) = (self.timeline, self.taker.grant.as_ref());
         let taken = taken.filter(|_| timeline.history.header.quorum > 1);
-        let own = timeline.keys.iter().filter(|key| timeline.is_lock_of(key, self.holder));
-        let expired = own.filter_map(|key| match key.to? {
+        let expired = timeline.keys_of(self.holder).filter_map(|key| match key.to? {
             (at, KeyEnd::Changed { change: Change::Expired, .. }) => Some((key.node, at)),
             _ => None,
         });

@@ -1,3 +1,5 @@
+//! Checks that while processes wait for a free lock, some pending event can still wake one of them.
+
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::meaning::Meaning;
@@ -5,15 +7,9 @@ use crate::judge::timeline::{Acquisition, Moment, Timeline};
 use crate::record::history::What;
 use fencepost_faults::{Node, SimTime};
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "deadlock",
-    about: "while processes wait for a free lock, some pending event can still wake one of them",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "deadlock", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "Processes wait for the lock, no process holds it, and no pending event can wake any of \
-           them.",
     how: "The message that the lock is free was missed, or was sent to a process that is gone, and \
           the waiting processes have set no timer.",
     helps: "Wait for at most one lease, then ask again. Ask once more after subscribing and before \

@@ -1,3 +1,5 @@
+//! Checks the sequence workload: every number is issued once, and numbers never go back.
+
 use super::{Checker, lost_update};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::meaning::Meaning;
@@ -6,21 +8,15 @@ use crate::record::history::Workload;
 use fencepost_faults::Micros;
 use std::collections::BTreeMap;
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "duplicate-number",
-    about: "in the sequence workload, every number is issued once and numbers never go back",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "duplicate-number", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A number, such as an order number, was issued twice.",
     how: "Two holders read the same last number. This is a lost update in the sequence \
           workload.",
     helps: "Use a unique constraint or a sequence in the database.",
 };
 
 pub(super) const NUMBER_REGRESSION: Meaning = Meaning {
-    what: "A number was issued that is lower than an earlier one.",
     how: "A late holder wrote back an older last number.",
     helps: "Use fencing tokens, or a sequence in the database.",
 };

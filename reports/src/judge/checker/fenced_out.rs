@@ -1,17 +1,14 @@
+//! Checks that the storage does not reject the rightful holder once the bound after healing has
+//! passed.
+
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Moment, StorageRequest, Timeline};
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "fenced-out",
-    about: "once the bound after healing has passed, the storage does not reject the rightful \
-            holder",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "fenced-out", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "Long after all faults had healed, the storage still rejected the rightful holder.",
     how: "The token counter went back, so every new token is lower than the token that the storage \
           remembers.",
     helps: "Keep the counter where a failover or a restart does not lose it.",
@@ -67,8 +64,6 @@ fn finding(timeline: &Timeline<'_>, healed: Moment, rejected: &StorageRequest) -
     let mut witness = super::grants_of(timeline, clash);
     witness.extend(highest.map(|request| request.moment.index));
     witness.extend([healed.index, rejected.moment.index]);
-    witness.sort_unstable();
-    witness.dedup();
     let processes = vec![rejected.process];
     Finding {
         kind: Kind::FencedOut,
@@ -76,7 +71,7 @@ fn finding(timeline: &Timeline<'_>, healed: Moment, rejected: &StorageRequest) -
         duration,
         processes,
         what,
-        witness,
+        witness: super::sorted(witness),
         clash,
     }
 }

@@ -11,11 +11,9 @@ use crate::judge::timeline::{Moment, Outcome, Timeline};
 use crate::record::history::{Change, What};
 use fencepost_faults::{Micros, Node};
 
-pub(super) const CHECKER: Checker =
-    Checker { name: "foreign-release", about: "no process removes another process's lock", check };
+pub(super) const CHECKER: Checker = Checker { name: "foreign-release", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A process removed a lock that another process had been granted.",
     how: "The release deletes the key without comparing its value, or compares and deletes in two \
           commands.",
     helps: "Use a random value for each acquisition, and release with a script that compares and \
@@ -94,8 +92,6 @@ fn finding(timeline: &Timeline<'_>, removal: Removal) -> Finding {
     let clash = own.zip(theirs).map(|(earlier, later)| Clash { earlier, later, late_write: None });
     let mut witness = super::grants_of(timeline, clash);
     witness.extend([granted.index, removed.index]);
-    witness.sort_unstable();
-    witness.dedup();
     let processes = vec![remover, owner];
     Finding {
         kind: Kind::ForeignRelease,
@@ -103,7 +99,7 @@ fn finding(timeline: &Timeline<'_>, removal: Removal) -> Finding {
         duration: Micros::ZERO,
         processes,
         what,
-        witness,
+        witness: super::sorted(witness),
         clash,
     }
 }

@@ -1,17 +1,14 @@
+//! Checks that no live holder keeps the lock for longer than the given bound.
+
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{KeyEnd, KeySpan, Section, Timeline, is_one_owner};
 use fencepost_faults::{Micros, SimTime};
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "held-forever",
-    about: "no live holder keeps the lock for longer than the given bound",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "held-forever", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A live holder kept the lock for longer than the given bound.",
     how: "The lock has no expiry, or its renewal never stops.",
     helps: "Limit how long one acquisition may be renewed.",
 };

@@ -1,3 +1,5 @@
+//! Checks that a read-modify-write overwrites only the value that it read.
+
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
@@ -5,15 +7,9 @@ use crate::judge::timeline::{Moment, StorageRequest, Timeline};
 use crate::record::history::{Access, What};
 use fencepost_faults::{Micros, Node};
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "lost-update",
-    about: "a read-modify-write overwrites only the value that it read",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "lost-update", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A holder read a value, worked on it, and overwrote a value that another process had \
-           written in between.",
     how: "Two processes acted as holders, as in an overlap or a stale write, and one of them \
           damaged the data.",
     helps: "Use fencing tokens, or a compare-and-set at the storage instead of a plain write.",
@@ -100,8 +96,6 @@ fn finding(timeline: &Timeline<'_>, index: usize, read: i64) -> Finding {
     );
     witness.extend(overwritten.map(|lost| lost.moment.index));
     witness.push(write.moment.index);
-    witness.sort_unstable();
-    witness.dedup();
     let mut processes: Vec<_> =
         overwritten.map(|lost| lost.process).into_iter().chain([write.process]).collect();
     processes.dedup();
@@ -111,7 +105,7 @@ fn finding(timeline: &Timeline<'_>, index: usize, read: i64) -> Finding {
         duration: Micros::ZERO,
         processes,
         what,
-        witness,
+        witness: super::sorted(witness),
         clash,
     }
 }
@@ -175,9 +169,7 @@ pub(super) fn clash_and_witness(
     let mut witness = super::grants_of(timeline, clash);
     witness.extend(shown.map(|moment| moment.index));
     witness.extend(erasure.into_iter().flat_map(Erasure::witness));
-    witness.sort_unstable();
-    witness.dedup();
-    (clash, witness)
+    (clash, super::sorted(witness))
 }
 
 /// Returns the write that explains why a later holder repeats a value, if the first holder had

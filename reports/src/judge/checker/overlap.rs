@@ -10,14 +10,9 @@ use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Section, Timeline};
 use fencepost_faults::{Micros, Node};
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "overlap",
-    about: "no two processes are in their critical sections at the same time",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "overlap", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "Two processes were in their critical sections at the same time.",
     how: "Each believed that it held the lock. Usually a lease expired, or a server lost the lock, \
           while its holder kept working.",
     helps: "No lease prevents an overlap: a process cannot know that it is paused. Fencing tokens \
@@ -55,10 +50,8 @@ fn finding(timeline: &Timeline<'_>, one: &Section, other: &Section) -> Finding {
         .into_iter()
         .filter_map(|index| timeline.acquisitions[index].grant.as_ref());
     let bounds = [Some(one.from), one.to, Some(other.from), other.to].into_iter().flatten();
-    let mut witness: Vec<usize> =
-        grants.map(|grant| grant.moment.index).chain(bounds.map(|at| at.index)).collect();
-    witness.sort_unstable();
-    witness.dedup();
+    let shown = grants.map(|grant| grant.moment.index).chain(bounds.map(|at| at.index));
+    let witness = super::sorted(shown.collect());
     let clash = Some(Clash { earlier, later, late_write: None });
     Finding { kind: Kind::Overlap, at, duration, processes, what, witness, clash }
 }

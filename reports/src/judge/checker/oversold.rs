@@ -10,14 +10,9 @@ use crate::judge::timeline::{StorageRequest, Timeline};
 use crate::record::history::Workload;
 use fencepost_faults::{Micros, SimTime};
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "oversold",
-    about: "in the seckill workload, no more is sold than was in stock",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "oversold", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "More was sold than was in stock.",
     how: "Two holders both saw the last item. This is a lost update in the seckill workload.",
     helps: "Let the storage check and decrement in one statement. The lock is then needed only to \
             save work.",
@@ -45,10 +40,8 @@ fn finding(timeline: &Timeline<'_>, write: &StorageRequest, sold: i128, stock: i
     let what = format!("With {}'s sale, {sold} of {stock} items were sold.", write.process);
     let lost = super::lost_update::CHECKER;
     let cause = (lost.check)(timeline).into_iter().rev().find(|lost| lost.at <= write.moment.time);
-    let mut witness: Vec<usize> = cause.iter().flat_map(|lost| lost.witness.clone()).collect();
-    witness.push(write.moment.index);
-    witness.sort_unstable();
-    witness.dedup();
+    let lost = cause.iter().flat_map(|lost| lost.witness.clone());
+    let witness = super::sorted(lost.chain([write.moment.index]).collect());
     let at: SimTime = write.moment.time;
     let clash = cause.and_then(|lost| lost.clash);
     let processes = vec![write.process];

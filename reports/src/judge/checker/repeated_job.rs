@@ -10,11 +10,9 @@ use fencepost_faults::{Micros, Node};
 use lost_update::Erasure;
 use std::collections::BTreeMap;
 
-pub(super) const CHECKER: Checker =
-    Checker { name: "repeated-job", about: "in the jobs workload, each job is done once", check };
+pub(super) const CHECKER: Checker = Checker { name: "repeated-job", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A job was done twice.",
     how: "Two processes held its lock at the same time, or one after the other: the lock alone \
           does not record that the job is done.",
     helps: "Record that the job is done together with its effects, in one transaction. Keep the \

@@ -145,7 +145,7 @@ mod broken {
     #[test]
     fn a_checker_with_a_mistake_disagrees() {
         for (mistake, check) in BROKEN {
-            let checker = Checker { name: "overlap", about: mistake, check };
+            let checker = Checker { name: "overlap", check };
             let disagrees = |number: &u64| {
                 let history = random(Style::Plain, *number);
                 accepts(&checker, &history) != objects::lock::<OwnerAware>(&history)

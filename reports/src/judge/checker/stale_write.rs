@@ -1,17 +1,14 @@
+//! Checks that the storage accepts no write of an earlier holder after a request of a later holder.
+
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Moment, StorageRequest, Timeline};
 use fencepost_faults::{Micros, Node};
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "stale-write",
-    about: "the storage accepts no write of an earlier holder after a request of a later one",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "stale-write", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "The storage accepted a write of an earlier holder after a request of a later one.",
     how: "The earlier holder had lost its lock without noticing, or its write was still in \
           transit.",
     helps: "Use fencing tokens that the storage checks on every request.",
@@ -59,10 +56,7 @@ pub(crate) fn granted_again(timeline: &Timeline<'_>, clash: Clash) -> Option<Mom
 /// Returns whether an acquire of the process set the lock: a nested acquire only raises the count.
 fn is_grant(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
     let mut own = timeline.acquisitions.iter().filter(|one| one.process == process);
-    own.any(|one| {
-        let is_open = one.invoked < at && one.completed.is_none_or(|completed| at < completed);
-        is_open || one.grant.as_ref().is_some_and(|grant| grant.moment == at)
-    })
+    own.any(|one| one.is_open_at(at) || one.grant.as_ref().is_some_and(|grant| grant.moment == at))
 }
 
 fn grant_of(timeline: &Timeline<'_>, request: &StorageRequest) -> Option<Moment> {
@@ -106,15 +100,13 @@ fn finding(timeline: &Timeline<'_>, stale: &StorageRequest, served: &StorageRequ
     };
     let mut witness = super::grants_of(timeline, clash);
     witness.extend([served.moment.index, stale.moment.index]);
-    witness.sort_unstable();
-    witness.dedup();
     Finding {
         kind: Kind::StaleWrite,
         at: stale.moment.time,
         duration: Micros::ZERO,
         processes: vec![stale.process, served.process],
         what,
-        witness,
+        witness: super::sorted(witness),
         clash,
     }
 }

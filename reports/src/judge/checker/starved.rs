@@ -12,15 +12,9 @@ use crate::judge::timeline::{Acquisition, Moment, Section, Timeline};
 use crate::record::history::What;
 use fencepost_faults::{Micros, SimTime};
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "starved",
-    about: "a waiting process asks again while the lock is free; a fair lock keeps its order",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "starved", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A waiting process is not served: it sleeps while the lock is free, or a process that \
-           asked later gets a fair lock first.",
     how: "The process was not notified that the lock is free and asks too rarely, or its place in \
           the queue was lost.",
     helps: "Wait for at most one lease, then ask again. Keep a place in the queue for as long as \
@@ -44,11 +38,7 @@ fn silent_waiters(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, process, since, bound) in silences {
         let told = timeline.moment(index);
-        let waits = timeline.acquisitions.iter().find(|one| {
-            let open = one.completed.is_none_or(|completed| told < completed);
-            one.process == process && one.invoked < told && open
-        });
-        let Some(waits) = waits else { continue };
+        let Some(waits) = timeline.acquiring(process, told) else { continue };
         let (from, duration) = longest_free(timeline, since.max(healed.time), told.time);
         if duration <= bound || (is_deadlock && waits.completed.is_none()) {
             continue;
@@ -106,8 +96,7 @@ fn overtaken_waiters(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
 fn overtaken(timeline: &Timeline<'_>, first: &Acquisition<'_>, bound: Micros) -> Option<Finding> {
     let overtakes = |section: &&Section| {
         let other = &timeline.acquisitions[section.acquisition];
-        let waits = first.invoked < section.from
-            && first.completed.is_none_or(|completed| section.from < completed);
+        let waits = first.is_open_at(section.from);
         // A nested acquire by the holder overtakes no waiting process.
         let nested = timeline
             .sections

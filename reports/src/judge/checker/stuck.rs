@@ -12,15 +12,9 @@ use crate::judge::timeline::{Acquisition, Moment, Outcome, Section, SectionEnd, 
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "stuck",
-    about: "after healing, some process acquires the lock within the bound",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "stuck", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "No process holds the lock and no process can acquire it. Or several processes hold a \
-           lock each and wait for each other's.",
     how: "The key has no expiry and its owner is gone, or processes wait for a message that never \
           arrives.",
     helps: "Set the expiry in the command that takes the lock, and let waiters also poll.",
@@ -213,9 +207,8 @@ impl Waiting<'_, '_> {
         let mut witness = vec![self.healed.index];
         witness.extend(self.attempts().map(|attempt| attempt.invoked.index));
         witness.extend(self.attempts().filter_map(|attempt| Some(attempt.completed?.index)));
-        witness.sort_unstable();
-        witness.dedup();
         let (kind, at) = (Kind::Stuck, self.free_from);
+        let witness = super::sorted(witness);
         Finding { kind, at, duration, processes, what, witness, clash: None }
     }
 }

@@ -1,17 +1,14 @@
+//! Checks that every lease that promises a fencing token has one.
+
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Outcome, Timeline};
 use fencepost_faults::Micros;
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "token-missing",
-    about: "every lease that promises a fencing token has one",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "token-missing", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A lock that promises fencing tokens granted an acquisition without one.",
     how: "The answer with the token was lost, or the server sent none.",
     helps: "Let the storage reject requests without a token.",
 };

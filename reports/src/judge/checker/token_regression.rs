@@ -1,17 +1,14 @@
+//! Checks that fencing tokens increase strictly in the order of the grants.
+
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::Timeline;
 use fencepost_faults::Micros;
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "token-regression",
-    about: "fencing tokens increase strictly in the order of the grants",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "token-regression", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "Fencing tokens did not increase in the order of the grants.",
     how: "The counter was lost or went back: a failover to a replica that had not received it, \
           a restart without persistence, or servers that share no counter.",
     helps: "Keep the counter where a failover or a restart does not lose it. The storage is \
@@ -55,8 +52,6 @@ fn finding(timeline: &Timeline<'_>, earlier: usize, later: usize) -> Finding {
     let clash = Some(Clash { earlier, later, late_write: None });
     let mut witness = super::grants_of(timeline, clash);
     witness.extend([before, after].iter().filter_map(|one| Some(one.completed?.index)));
-    witness.sort_unstable();
-    witness.dedup();
     let at = after.grant.as_ref().map_or(after.invoked, |grant| grant.moment).time;
     let processes = vec![before.process, after.process];
     Finding {
@@ -65,7 +60,7 @@ fn finding(timeline: &Timeline<'_>, earlier: usize, later: usize) -> Finding {
         duration: Micros::ZERO,
         processes,
         what,
-        witness,
+        witness: super::sorted(witness),
         clash,
     }
 }

@@ -17,17 +17,9 @@ use crate::record::history::{Availability, Change, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "unavailable",
-    about: "a waiting process gets a free lock within the bound, while enough servers run",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "unavailable", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "The lock was free, a process wanted it and enough servers ran, but no process got it \
-           within the bound. With --availability, the rule applies at any time, with your bound. \
-           Without --availability, the rule applies between faults, with a bound derived from the \
-           ttl and the timeouts.",
     how: "A failover was in progress, the network was partitioned, several processes split the \
           servers among them, the reply to a grant was lost, or the waiting processes were not \
           notified that the lock was free.",
@@ -260,8 +252,6 @@ fn finding(
         // The processes were waiting between attempts, so their last attempts are the evidence.
         witness = last_attempts(timeline, &processes, until);
     }
-    witness.sort_unstable();
-    witness.dedup();
     Finding {
         kind: Kind::Unavailable,
         at: from,
@@ -273,7 +263,7 @@ fn finding(
             rule.bound_us,
             if rule.between_faults { ", and no fault was active" } else { "" },
         ),
-        witness,
+        witness: super::sorted(witness),
         clash: None,
     }
 }

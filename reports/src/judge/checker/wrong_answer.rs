@@ -25,18 +25,9 @@ use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Micros, Node};
 use std::collections::BTreeSet;
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "wrong-answer",
-    about: "each definite answer of the lock to its caller (granted, refused, lost, released) is \
-            true",
-    check,
-};
+pub(super) const CHECKER: Checker = Checker { name: "wrong-answer", check };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A lock gave its caller a definite answer that is false: granted, although no quorum of \
-           servers held it for that caller, or not for the stated time; refused, although its own \
-           value was set; lost or no longer held, although its lease continued or this very \
-           release had removed it; or released, although it remained.",
     how: "A reply was lost. The client sent the command again and treated the second answer as the \
           only one, or it read an error as a refusal.",
     helps: "Tell the caller that the outcome is unknown. When a command finds its caller's own \
@@ -194,16 +185,14 @@ fn finding(
     what: String,
     shown: impl Iterator<Item = Moment>,
 ) -> Finding {
-    let mut witness: Vec<usize> = shown.chain([told]).map(|moment| moment.index).collect();
-    witness.sort_unstable();
-    witness.dedup();
+    let shown = shown.chain([told]).map(|moment| moment.index);
     Finding {
         kind: Kind::WrongAnswer,
         at: told.time,
         duration: Micros::ZERO,
         processes: vec![process],
         what,
-        witness,
+        witness: super::sorted(shown.collect()),
         clash: None,
     }
 }

@@ -19,6 +19,13 @@ pub struct Acquisition<'h> {
     pub grant: Option<Grant>,
 }
 
+impl Acquisition<'_> {
+    /// Returns whether the process had called the lock before this time and got its answer later.
+    pub(crate) fn is_open_at(&self, at: Moment) -> bool {
+        self.invoked < at && self.completed.is_none_or(|completed| at < completed)
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
     Granted,

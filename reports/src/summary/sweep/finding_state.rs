@@ -1,10 +1,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 /// State of a finding in a findings file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum FindingState {
     /// The last sweep or retest found the anomaly for the first time, or again after a fix on an
     /// earlier day.
@@ -23,11 +25,6 @@ impl FindingState {
         [FindingState::New, FindingState::Known, FindingState::Accepted, FindingState::Fixed];
 
     pub fn name(self) -> &'static str {
-        match self {
-            FindingState::New => "new",
-            FindingState::Known => "known",
-            FindingState::Accepted => "accepted",
-            FindingState::Fixed => "fixed",
-        }
+        self.into()
     }
 }

@@ -1,14 +1,14 @@
 use super::ensemble;
-use super::serving::Served;
+use super::serving::{Served, bound};
 use super::{Entry, ServerSetup};
 use crate::setup::scenario::{Factory, Scenario};
 use fencepost_chubby::{
     Chubby, Config, LOCK_DELAY_MAX_US, MASTER_LEASE_US, Member, SESSION_LEASE_MAX_US,
     SESSION_LEASE_US,
 };
-use fencepost_clients::{Coordinator, Definition, Servers};
+use fencepost_clients::Coordinator;
 use fencepost_faults::setting::Topology;
-use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
+use fencepost_faults::{Family, FaultKind, Micros, Node, Stream};
 use rand_core::Rng;
 
 const PORT: u16 = 2_006;
@@ -23,30 +23,21 @@ pub(super) const ENTRY: Entry = Entry {
     not_exercised: &[Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     tick: Micros::ZERO,
-    topology,
+    topology: |_, _, _| Topology::Ensemble { servers: REPLICAS },
     machine,
-    servers,
+    servers: |setup, _| ensemble::servers(setup.topology, PORT),
     lease,
     recovery,
 };
-
-fn topology(_: &Scenario, _: &Definition, _: &Families) -> Topology {
-    Topology::Ensemble { servers: REPLICAS }
-}
 
 fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     let member = |(id, host)| Member { id, host, port: PORT };
     let (me, members) = ensemble::members(setup.topology, node, member);
     let seed = setup.seed.stream(Stream::Server(node)).next_u64();
-    let tap_prefix = setup.tap_prefix.as_deref();
-    let tap_prefix = tap_prefix.map(|prefix| String::from_utf8_lossy(prefix).into_owned());
+    let tap_prefix = setup.tap_text();
     let session_lease_us = lease(setup.scenario.ttl.0).0;
     let config = Config { me, members, seed, session_lease_us, tap_prefix, ..Config::default() };
     Box::new(move |disk, now| Box::new(Chubby::new(config.clone(), &disk, now)))
-}
-
-fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
-    ensemble::servers(setup.topology, PORT)
 }
 
 fn lease(ttl: Micros) -> Micros {
@@ -67,13 +58,10 @@ pub(crate) fn served(clients_max: Option<u32>) -> Served {
         "chubby",
         |number| format!("chubby-{number}"),
         move |seat| {
-            let member = |(id, (host, port))| Member { id, host, port };
-            let members = (1..).zip(seat.all).map(member).collect();
-            let me = u8::try_from(seat.number).unwrap_or(u8::MAX);
-            let mut config = Config { me, members, ..Config::default() };
-            if let Some(bound) = clients_max {
-                config.connections_max = bound as usize;
-            }
+            let (me, members) = seat.members(|(id, host, port)| Member { id, host, port });
+            let default = Config::default();
+            let connections_max = bound(clients_max, default.connections_max);
+            let config = Config { me, members, connections_max, ..default };
             Chubby::new(config, &seat.disk, seat.now)
         },
     )

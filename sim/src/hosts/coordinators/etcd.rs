@@ -1,9 +1,9 @@
 use super::ensemble::{self, count};
-use super::serving::Served;
+use super::serving::{Served, bound};
 use super::{Entry, ServerSetup};
 use crate::setup::scenario::{Factory, Scenario};
 use fencepost_clients::etcd::session::whole_seconds;
-use fencepost_clients::{Coordinator, ServerLock, Servers};
+use fencepost_clients::{Coordinator, ServerLock};
 use fencepost_etcd::{Config, Etcd, Member};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Family, FaultKind, Micros, Node, Stream};
@@ -21,7 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
     tick: Micros::ZERO,
     topology: ensemble::topology,
     machine,
-    servers,
+    servers: |setup, _| ensemble::servers(setup.topology, PORT),
     lease,
     recovery,
 };
@@ -34,10 +34,6 @@ fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     let lock_checks_key = setup.server_lock == ServerLock::Checked;
     let config = Config { me, members, seed, lock_checks_key, tap_prefix, ..Config::default() };
     Box::new(move |disk, now| Box::new(Etcd::new(config.clone(), &disk, now)))
-}
-
-fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
-    ensemble::servers(setup.topology, PORT)
 }
 
 fn lease(ttl: Micros) -> Micros {
@@ -63,16 +59,10 @@ pub(crate) fn served(clients_max: Option<u32>) -> Served {
         "etcd",
         |number| format!("etcd-{number}"),
         move |seat| {
-            let member = |(id, (host, port))| Member { id, host, port };
-            let members = (1..).zip(seat.all).map(member).collect();
-            let mut config = Config {
-                me: u8::try_from(seat.number).unwrap_or(u8::MAX),
-                members,
-                ..Config::default()
-            };
-            if let Some(bound) = clients_max {
-                config.connections_max = bound as usize;
-            }
+            let (me, members) = seat.members(|(id, host, port)| Member { id, host, port });
+            let default = Config::default();
+            let connections_max = bound(clients_max, default.connections_max);
+            let config = Config { me, members, connections_max, ..default };
             Etcd::new(config, &seat.disk, seat.now)
         },
     )

@@ -1,7 +1,7 @@
-use super::serving::Served;
+use super::serving::{Served, bound};
 use super::{Entry, ServerSetup, ensemble};
 use crate::setup::scenario::{Factory, Scenario};
-use fencepost_clients::{Coordinator, Servers};
+use fencepost_clients::Coordinator;
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Family, FaultKind, Micros, Node};
 use fencepost_gemfire::{Config, GemFire, Server};
@@ -18,7 +18,7 @@ pub(super) const ENTRY: Entry = Entry {
     tick: Micros::from_millis(1),
     topology: ensemble::topology,
     machine,
-    servers,
+    servers: |setup, _| ensemble::servers(setup.topology, PORT),
     lease: |ttl| ttl,
     recovery,
 };
@@ -37,10 +37,6 @@ fn member_timeout(ttl: Micros) -> Micros {
     Micros((ttl.0 / 5 * 2).max(1))
 }
 
-fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
-    ensemble::servers(setup.topology, PORT)
-}
-
 /// The other servers remove a silent server after a ttl, and the new grantor waits up to another
 /// ttl for silent members. A process asks each server in turn for its coordinator.
 fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
@@ -53,14 +49,10 @@ pub(crate) fn served(clients_max: Option<u32>) -> Served {
         "gemfire",
         |number| format!("gemfire-{number}"),
         move |seat| {
-            let server = |(id, (host, port))| Server { id, host, port };
-            let servers = (1..).zip(seat.all).map(server).collect();
-            let me = u8::try_from(seat.number).unwrap_or(u8::MAX);
-            let mut config = Config { me, servers, ..Config::default() };
-            if let Some(bound) = clients_max {
-                config.connections_max = bound as usize;
-            }
-            GemFire::new(config, seat.now)
+            let (me, servers) = seat.members(|(id, host, port)| Server { id, host, port });
+            let default = Config::default();
+            let connections_max = bound(clients_max, default.connections_max);
+            GemFire::new(Config { me, servers, connections_max, ..default }, seat.now)
         },
     )
 }

@@ -1,9 +1,9 @@
-use super::serving::Served;
-use super::{Entry, ServerSetup, address};
-use crate::setup::scenario::{Factory, Scenario};
-use fencepost_clients::{Coordinator, Definition, Servers};
+use super::serving::{Served, bound};
+use super::{Entry, ServerSetup, ensemble};
+use crate::setup::scenario::Factory;
+use fencepost_clients::Coordinator;
 use fencepost_faults::setting::Topology;
-use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
+use fencepost_faults::{Family, FaultKind, Micros, Node, Stream};
 use fencepost_mysql::{Config, Mysql};
 use rand_core::Rng;
 
@@ -15,17 +15,14 @@ pub(super) const ENTRY: Entry = Entry {
     port: PORT,
     not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
-    topology,
+    topology: |_, _, _| Topology::Ensemble { servers: 1 },
     machine,
-    servers,
+    servers: |setup, _| ensemble::servers(setup.topology, PORT),
     lease: |ttl| ttl,
     tick: Micros::ZERO,
-    recovery,
+    // A waiting lock request checks its client's connection once a second.
+    recovery: |_, _| Micros::from_secs(1),
 };
-
-fn topology(_: &Scenario, _: &Definition, _: &Families) -> Topology {
-    Topology::Ensemble { servers: 1 }
-}
 
 fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     let seed = setup.seed.stream(Stream::Server(node)).next_u64();
@@ -42,25 +39,14 @@ fn schema(lock: &str) -> String {
     )
 }
 
-fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
-    Servers::Ensemble(vec![address(Node::Server(1), PORT)])
-}
-
-/// Returns 1 s: a waiting lock request checks its client's connection once a second.
-fn recovery(_: &Scenario, _: Topology) -> Micros {
-    Micros::from_secs(1)
-}
-
 pub(crate) fn served(clients_max: Option<u32>) -> Served {
     Served::new(
         "mysql",
         |_| "mysql".to_owned(),
         move |seat| {
-            let mut config = Config::default();
-            if let Some(bound) = clients_max {
-                config.clients_max = bound as usize;
-            }
-            Mysql::new(config, &seat.disk)
+            let default = Config::default();
+            let clients_max = bound(clients_max, default.clients_max);
+            Mysql::new(Config { clients_max, ..default }, &seat.disk)
         },
     )
 }

@@ -16,9 +16,10 @@ pub(super) const ENTRY: Entry = Entry {
     tick: Micros::ZERO,
     topology,
     machine,
-    servers,
+    servers: |_, _| Servers::Ensemble(Vec::new()),
     lease: |ttl| ttl,
-    recovery,
+    // By default, Consul keeps a lock for up to two ttls and a lock-delay of 15 s.
+    recovery: |scenario, _| scenario.ttl.0 + Micros::from_secs(20),
 };
 
 fn topology(scenario: &Scenario, client: &Definition, _: &Families) -> Topology {
@@ -28,13 +29,4 @@ fn topology(scenario: &Scenario, client: &Definition, _: &Families) -> Topology 
 
 fn machine(_: &ServerSetup<'_>, node: Node) -> Factory {
     panic!("{node} is a server of the user: there is no simulated one");
-}
-
-fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
-    Servers::Ensemble(Vec::new())
-}
-
-/// Allows for Consul, which by default keeps a lock for up to two ttls and a lock-delay of 15 s.
-fn recovery(scenario: &Scenario, _: Topology) -> Micros {
-    scenario.ttl.0 + Micros::from_secs(20)
 }

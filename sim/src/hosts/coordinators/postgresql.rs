@@ -1,4 +1,4 @@
-use super::serving::Served;
+use super::serving::{Served, bound};
 use super::{Entry, ServerSetup, address};
 use crate::setup::scenario::program::ProgramDeployment;
 use crate::setup::scenario::{Factory, OldPrimary, Scenario, Standby};
@@ -118,11 +118,9 @@ pub(crate) fn served(clients_max: Option<u32>) -> Served {
         "postgresql",
         |_| "postgresql".to_owned(),
         move |seat| {
-            let mut config = Config::default();
-            if let Some(bound) = clients_max {
-                config.clients_max = bound as usize;
-            }
-            Postgresql::new(config, &seat.disk, seat.now)
+            let default = Config::default();
+            let clients_max = bound(clients_max, default.clients_max);
+            Postgresql::new(Config { clients_max, ..default }, &seat.disk, seat.now)
         },
     )
 }

@@ -25,6 +25,19 @@ pub(super) struct Seat {
     pub(super) now: Now,
 }
 
+impl Seat {
+    /// Returns the seat's id and all members of its ensemble.
+    pub(super) fn members<M>(&self, member: impl Fn((u8, String, u16)) -> M) -> (u8, Vec<M>) {
+        let all = (1..).zip(&self.all).map(|(id, (host, port))| member((id, host.clone(), *port)));
+        (u8::try_from(self.number).unwrap_or(u8::MAX), all.collect())
+    }
+}
+
+/// Returns the number of clients that a server accepts at the same time.
+pub(super) fn bound(clients_max: Option<u32>, default: usize) -> usize {
+    clients_max.map_or(default, |bound| bound as usize)
+}
+
 #[derive(Clone)]
 pub(crate) struct Served {
     role: &'static str,

@@ -1,8 +1,8 @@
 use super::ensemble::{self, count};
-use super::serving::Served;
+use super::serving::{Served, bound};
 use super::{Entry, ServerSetup};
 use crate::setup::scenario::{Factory, Scenario};
-use fencepost_clients::{Coordinator, Servers};
+use fencepost_clients::Coordinator;
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Family, FaultKind, Micros, Node};
 use fencepost_zookeeper::{Config, Member, ZooKeeper};
@@ -19,7 +19,7 @@ pub(super) const ENTRY: Entry = Entry {
     tick: Micros::ZERO,
     topology: ensemble::topology,
     machine,
-    servers,
+    servers: |setup, _| ensemble::servers(setup.topology, PORT),
     lease,
     recovery,
 };
@@ -30,10 +30,6 @@ fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     let tap_prefix = setup.tap_text();
     let config = Config { me, members, tap_prefix, ..Config::default() };
     Box::new(move |disk, now| Box::new(ZooKeeper::new(config.clone(), &disk, now)))
-}
-
-fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
-    ensemble::servers(setup.topology, PORT)
 }
 
 /// Clamps the session timeout to the range from `minSessionTimeout` (2 ticks) to
@@ -68,17 +64,15 @@ pub(crate) fn served(clients_max: Option<u32>) -> Served {
         "zookeeper",
         |number| format!("zookeeper-{number}"),
         move |seat| {
-            let member = |(id, (host, port))| Member { id, host, port };
-            let members = (1..).zip(seat.all).map(member).collect();
-            let mut config = Config {
-                me: u8::try_from(seat.number).unwrap_or(u8::MAX),
+            let (me, members) = seat.members(|(id, host, port)| Member { id, host, port });
+            let default = Config::default();
+            let config = Config {
+                me,
                 members,
-                ..Config::default()
+                clients_max: SERVED_CLIENTS_MAX,
+                clients_per_host_max: bound(clients_max, default.clients_per_host_max),
+                ..default
             };
-            config.clients_max = SERVED_CLIENTS_MAX;
-            if let Some(bound) = clients_max {
-                config.clients_per_host_max = bound as usize;
-            }
             ZooKeeper::new(config, &seat.disk, seat.now)
         },
     )

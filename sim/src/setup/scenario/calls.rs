@@ -1,11 +1,13 @@
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 /// Lock calls that an application gives up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[derive(Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[derive(Serialize, Deserialize, JsonSchema, ValueEnum, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Calls {
     /// The application waits for the result of every call.
     #[default]
@@ -20,16 +22,7 @@ pub enum Calls {
 
 impl Calls {
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Calls::None => "none",
-            Calls::Acquire => "acquire",
-            Calls::Release => "release",
-            Calls::Both => "both",
-        }
-    }
-
-    pub(super) fn are_none(&self) -> bool {
-        *self == Calls::None
+        self.into()
     }
 
     pub(crate) fn have_acquires(self) -> bool {

@@ -22,10 +22,6 @@ impl SyncErrorName {
             SyncErrorName::Enospc => SyncError::Full,
         }
     }
-
-    pub(super) fn is_eio(&self) -> bool {
-        *self == SyncErrorName::Eio
-    }
 }
 
 /// Fate of data that a server has written but not synced when it loses power.
@@ -38,10 +34,4 @@ pub enum UnsyncedWrites {
     Lost,
     /// A prefix of each file's unsynced bytes survives. The length of the prefix is drawn.
     Torn,
-}
-
-impl UnsyncedWrites {
-    pub(super) fn are_lost(&self) -> bool {
-        *self == UnsyncedWrites::Lost
-    }
 }

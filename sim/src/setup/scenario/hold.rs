@@ -1,6 +1,5 @@
 use crate::setup::span::{InvalidSpan, SpanRange};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use fencepost_faults::as_text;
 use std::fmt;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,25 +31,4 @@ impl std::str::FromStr for Hold {
     }
 }
 
-impl Serialize for Hold {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Hold {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Hold, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-impl JsonSchema for Hold {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Hold".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "description": "A range of durations, \
-         like 10ms..8s, or `until-validity`." })
-    }
-}
+as_text!(Hold, "A range of durations, like 10ms..8s, or `until-validity`.");

@@ -28,6 +28,10 @@ const PATIENCE: SpanRange = SpanRange::new(Span(Micros(200)), Span::secs(10));
 
 const SYNC_FAILS_MAX: Span = Span::secs(600);
 
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 fn is_one(number: &u16) -> bool {
     *number == 1
 }
@@ -64,7 +68,7 @@ keys {
     /// `until-validity` for the validity that the lock reports, or the ttl if it reports none.
     hold: Hold = Hold::Drawn(SpanRange::new(Span::millis(10), Span::secs(8)));
     /// Kind of critical section, which decides how a pause of the process delays its end.
-    #[serde(skip_serializing_if = "Section::is_wait")]
+    #[serde(skip_serializing_if = "is_default")]
     section: Section = Section::Wait;
     /// Critical sections that take a re-entrant lock a second time; all critical sections if a
     /// report omits the key.
@@ -97,12 +101,12 @@ group calls: ClientCalls {
     acquire_timeout: Span = Span::secs(30), |span| !is_zero(span) => "more than zero";
     /// Lock calls that the application cancels. The application drops the call, and no more library
     /// code runs for the call, as with `tokio::time::timeout` and `select!`.
-    #[serde(skip_serializing_if = "Calls::are_none")]
+    #[serde(skip_serializing_if = "is_default")]
     cancel: Calls = Calls::None;
     /// Lock calls that the application interrupts. The next wait of the call fails, and the library
     /// cleans up as after an error, as with `Thread.interrupt`, asyncio's `Task.cancel` and a
     /// cancelled Go context.
-    #[serde(skip_serializing_if = "Calls::are_none")]
+    #[serde(skip_serializing_if = "is_default")]
     interrupt: Calls = Calls::None;
     /// Range from which the application's patience with a cancelled or interrupted call is drawn
     /// log-uniformly. The application gives up about half of these calls and waits for the others.
@@ -148,15 +152,15 @@ group timing: Timing {
 /// Servers, and the clients' use of replicas and Sentinels.
 group servers: Servers {
     /// Version that the simulated Redis imitates.
-    #[serde(skip_serializing_if = "RedisVersion::is_default")]
+    #[serde(skip_serializing_if = "is_default")]
     redis_version: RedisVersion = RedisVersion::V7_0;
     /// Server data that survives a restart.
     persistence: Persistence = Persistence::None;
     /// Error that failing syncs return.
-    #[serde(skip_serializing_if = "SyncErrorName::is_eio")]
+    #[serde(skip_serializing_if = "is_default")]
     sync_error: SyncErrorName = SyncErrorName::Eio;
     /// Fate of unsynced data when a server loses power.
-    #[serde(skip_serializing_if = "UnsyncedWrites::are_lost")]
+    #[serde(skip_serializing_if = "is_default")]
     unsynced_writes: UnsyncedWrites = UnsyncedWrites::Lost;
     /// Number of independent masters for a quorum lock.
     masters: u16 = 5, |count| (1..=31).contains(count) => "1 to 31";
@@ -174,7 +178,7 @@ group servers: Servers {
     #[serde(skip_serializing_if = "Option::is_none")]
     standby: Option<Standby> = None;
     /// Fate of the old primary when an operator promotes the standby.
-    #[serde(skip_serializing_if = "OldPrimary::is_drawn")]
+    #[serde(skip_serializing_if = "is_default")]
     old_primary: OldPrimary = OldPrimary::Drawn;
     /// Number of replicas of a Redis primary in runs with replicas.
     replicas: u16 = 2, |count| *count <= 31 => "0 to 31";
@@ -192,7 +196,7 @@ group servers: Servers {
     /// Timeout of the WAIT command that `wait-replicas` adds.
     wait_timeout: Span = Span::millis(200);
     /// Reaction of a Sentinel client to a new primary.
-    #[serde(skip_serializing_if = "Switches::are_heard")]
+    #[serde(skip_serializing_if = "is_default")]
     switches: Switches = Switches::Heard;
 }
 keys {
@@ -212,14 +216,14 @@ group faults: FaultSizes {
     #[serde(skip_serializing_if = "Option::is_none")]
     lagging_replicas: Option<u16> = None, |count| *count != Some(0) => "at least 1";
     /// Kind of failure of a replicated primary in `failover`; by default drawn for each failover.
-    #[serde(skip_serializing_if = "FailoverBy::is_drawn")]
+    #[serde(skip_serializing_if = "is_default")]
     failover_by: FailoverBy = FailoverBy::Drawn;
     /// Maximum number of servers hit by one strike of `restart`, `clock-jump`, `eviction`,
     /// `operator` or `partition`; no limit by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     struck_servers: Option<u16> = None, |count| *count != Some(0) => "at least 1";
     /// Nodes from which `partition` separates processes: `servers`, or the guarded `storage`.
-    #[serde(skip_serializing_if = "CutOff::is_servers")]
+    #[serde(skip_serializing_if = "is_default")]
     cut_off: CutOff = CutOff::Servers;
     /// Largest relative drift between the clocks of any two hosts, in parts per million.
     drift_ppm: u32 = 30_000;

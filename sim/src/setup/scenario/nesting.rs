@@ -1,12 +1,14 @@
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 /// Critical sections in which a process acquires and releases a re-entrant lock a second time,
 /// halfway through. A nested acquire that renews the lease hides overly long critical sections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[derive(Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[derive(Serialize, Deserialize, JsonSchema, ValueEnum, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Nesting {
     /// About half of the critical sections, drawn at random.
     #[default]
@@ -27,10 +29,6 @@ impl Nesting {
     }
 
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Nesting::Drawn => "drawn",
-            Nesting::Always => "always",
-            Nesting::Never => "never",
-        }
+        self.into()
     }
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
+use strum::IntoStaticStr;
 
 /// A user-supplied program that takes the lock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -48,8 +49,9 @@ pub struct Program {
 
 /// Deployment of the coordinator that a program uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[derive(Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[derive(Serialize, Deserialize, JsonSchema, clap::ValueEnum, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum ProgramDeployment {
     /// One server. With Redis and PostgreSQL, fencepost adds replicas for faults that concern
     /// replicas.
@@ -117,15 +119,7 @@ pub enum InvalidProgram {
 
 impl ProgramDeployment {
     pub fn name(self) -> &'static str {
-        match self {
-            ProgramDeployment::Single => "single",
-            ProgramDeployment::Sentinel => "sentinel",
-            ProgramDeployment::Independent => "independent",
-            ProgramDeployment::Ensemble => "ensemble",
-            ProgramDeployment::Standby => "standby",
-            ProgramDeployment::Cluster => "cluster",
-            ProgramDeployment::Cell => "cell",
-        }
+        self.into()
     }
 
     /// Returns the deployments of a coordinator, the default first.

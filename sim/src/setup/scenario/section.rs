@@ -17,9 +17,3 @@ pub enum Section {
     /// In each critical section, the process either waits or works, with equal probability.
     Either,
 }
-
-impl Section {
-    pub(super) fn is_wait(&self) -> bool {
-        *self == Section::Wait
-    }
-}

@@ -70,8 +70,4 @@ impl RedisVersion {
             RedisVersion::V8_4 => ModelledVersion::V8_4,
         }
     }
-
-    pub(super) fn is_default(&self) -> bool {
-        *self == RedisVersion::default()
-    }
 }

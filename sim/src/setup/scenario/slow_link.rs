@@ -1,6 +1,4 @@
-use fencepost_faults::Node;
-use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use fencepost_faults::{Node, as_text};
 use std::fmt;
 use std::str::FromStr;
 
@@ -41,28 +39,7 @@ impl FromStr for SlowLink {
     }
 }
 
-impl Serialize for SlowLink {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for SlowLink {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SlowLink, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-impl JsonSchema for SlowLink {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "SlowLink".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "description": "Two machines separated \
-         by a slash, like client-1/redis-1." })
-    }
-}
+as_text!(SlowLink, "Two machines separated by a slash, like client-1/redis-1.");
 
 #[cfg(test)]
 mod tests {

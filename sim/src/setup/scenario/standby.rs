@@ -1,10 +1,13 @@
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 /// Time at which a standby receives a commit of its primary.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Serialize, Deserialize, JsonSchema, ValueEnum, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Standby {
     /// A commit may be acknowledged before the standby receives it.
     Asynchronous,
@@ -14,17 +17,15 @@ pub enum Standby {
 
 impl Standby {
     pub fn name(self) -> &'static str {
-        match self {
-            Standby::Asynchronous => "asynchronous",
-            Standby::Synchronous => "synchronous",
-        }
+        self.into()
     }
 }
 
 /// Fate of the old primary when an operator promotes the standby.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[derive(Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[derive(Serialize, Deserialize, JsonSchema, ValueEnum, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum OldPrimary {
     /// The operator stops the old primary for good, or does not stop it, with equal probability.
     #[default]
@@ -37,14 +38,6 @@ pub enum OldPrimary {
 
 impl OldPrimary {
     pub fn name(self) -> &'static str {
-        match self {
-            OldPrimary::Drawn => "drawn",
-            OldPrimary::Stopped => "stopped",
-            OldPrimary::Running => "running",
-        }
-    }
-
-    pub(super) fn is_drawn(&self) -> bool {
-        *self == OldPrimary::Drawn
+        self.into()
     }
 }

@@ -1,11 +1,13 @@
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 /// Strategy that decides when faults begin in a run and how latencies order the messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[derive(Serialize, Deserialize, JsonSchema, ValueEnum)]
+#[derive(Serialize, Deserialize, JsonSchema, ValueEnum, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Strategy {
     /// Each fault family draws the times of its faults, mostly uniformly.
     Uniform,
@@ -20,11 +22,7 @@ pub enum Strategy {
 
 impl Strategy {
     pub fn name(self) -> &'static str {
-        match self {
-            Strategy::Uniform => "uniform",
-            Strategy::Aimed => "aimed",
-            Strategy::Pct => "pct",
-        }
+        self.into()
     }
 
     pub(super) fn unsaid() -> Strategy {

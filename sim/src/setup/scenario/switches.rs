@@ -14,9 +14,3 @@ pub enum Switches {
     /// The client stays with the old primary until its connection ends, as redis-py does.
     Ignored,
 }
-
-impl Switches {
-    pub(super) fn are_heard(&self) -> bool {
-        *self == Switches::Heard
-    }
-}

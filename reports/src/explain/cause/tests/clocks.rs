@@ -68,14 +68,12 @@ fn of_several_clocks_that_were_stepped_the_one_that_ended_the_lock_is_named() {
         let story = Story::new().fault_began(1, 1, "clock-jump", &[Node::Client(2)]);
         let story = story.fault_began(redis_ms, 2, "clock-jump", &[REDIS]).takes(3, 1, "a");
         let story = story.takes(5, 2, "b").releases(6, 1).releases(7, 2);
-        let history = story.build();
-        let timeline = Timeline::new(&history);
-        let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
-        let finding = findings.find(|one| one.kind == Kind::Overlap).expect("an overlap");
-        assert_eq!(classify(&timeline, &finding), Cause::ClockJump);
-        Cause::ClockJump.sentence(&timeline, &finding)
+        explained(Kind::Overlap, story)
     };
-    let by = |clock| format!("The clock of {clock}, so the lock of client-1 expired too early.");
+    let by = |clock| {
+        let said = format!("The clock of {clock}, so the lock of client-1 expired too early.");
+        (Cause::ClockJump, said)
+    };
     assert_eq!(said(2), by("client-2 was stepped at 1ms (fault 1)"));
     assert_eq!(said(4), by("redis-1 was stepped at 4ms (fault 2)"));
 }

@@ -178,12 +178,9 @@ fn a_release_that_a_paused_server_executed_afterwards_was_not_delayed_by_the_net
             None => story,
         };
         let story = story.expires(11, "1").takes(11, 2, "1").removed(12, "1", 1).releases(15, 2);
-        let history = story.build();
-        let timeline = Timeline::new(&history);
-        let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
-        let finding = findings.find(|one| one.kind == Kind::ForeignRelease).expect("a finding");
-        assert_eq!(classify(&timeline, &finding), Cause::LostRelease);
-        Cause::LostRelease.sentence(&timeline, &finding)
+        let (cause, said) = explained(Kind::ForeignRelease, story);
+        assert_eq!(cause, Cause::LostRelease);
+        said
     };
     let by_server = "client-1 had sent the release at 5ms, before client-2 was granted the lock, \
                      but redis-1 was paused from 3ms to 11ms and executed it only \

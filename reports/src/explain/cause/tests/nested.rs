@@ -22,12 +22,9 @@ fn a_lost_lock_that_a_nested_acquire_creates_anew_is_lost_by_what_lost_it_first(
 }
 
 fn pause_told(story: Story) -> String {
-    let history = story.releases(40, 1).releases(41, 2).build();
-    let timeline = Timeline::new(&history);
-    let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
-    let overlap = findings.find(|finding| finding.kind == Kind::Overlap).unwrap();
-    assert_eq!(classify(&timeline, &overlap), Cause::HolderPause);
-    Cause::HolderPause.sentence(&timeline, &overlap)
+    let (cause, said) = explained(Kind::Overlap, story.releases(40, 1).releases(41, 2));
+    assert_eq!(cause, Cause::HolderPause);
+    said
 }
 
 #[test]
@@ -55,11 +52,8 @@ fn of_a_flushed_primary_and_its_replicas_the_primary_is_named() {
     };
     let story = story.event(3, Node::Redis(1), flushed(true));
     let story = story.event(4, Node::Redis(2), flushed(false));
-    let history = story.takes(5, 2, "b").releases(8, 1).releases(9, 2).build();
-    let timeline = Timeline::new(&history);
-    let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
-    let overlap = findings.find(|finding| finding.kind == Kind::Overlap).unwrap();
-    assert_eq!(Cause::Flush.sentence(&timeline, &overlap), "redis-1 was flushed.");
+    let story = story.takes(5, 2, "b").releases(8, 1).releases(9, 2);
+    assert_eq!(overlap_said(Cause::Flush, story), "redis-1 was flushed.");
 }
 
 #[test]
@@ -69,10 +63,6 @@ fn a_write_of_a_process_whose_count_was_raised_is_not_sent_after_its_lock_was_go
     let story = story.fault_began(7, 1, "delay", &[CLIENT, Node::Storage]);
     let story = story.leaves(20, 1).removed(21, "a=2", 1).left(22, 1).takes(23, 2, "b=1");
     let story = story.reads(24, 2, 0).late_write(30, 1, 8, 0, 1).releases(40, 2);
-    let history = story.build();
-    let timeline = Timeline::new(&history);
-    let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
-    let stale = findings.find(|finding| finding.kind == Kind::StaleWrite).unwrap();
-    let said = Cause::StorageDelay.sentence(&timeline, &stale);
+    let said = sentence(Cause::StorageDelay, Kind::StaleWrite, story);
     assert!(said.starts_with("The write was still in transit"), "{said}");
 }

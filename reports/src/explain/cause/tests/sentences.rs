@@ -1,5 +1,4 @@
 use super::*;
-use crate::judge::finding::Finding;
 use crate::samples;
 use fencepost_faults::SimTime;
 
@@ -17,9 +16,7 @@ fn of_waiting(kind: Kind) -> Finding {
 fn of_two_that_stood_against_each_other() {
     let history = samples::paused_holder().build();
     let timeline = Timeline::new(&history);
-    let findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
-    let overlap = findings.into_iter().find(|finding| finding.kind == Kind::Overlap).unwrap();
-    insta::assert_snapshot!(said(&timeline, &overlap));
+    insta::assert_snapshot!(said(&timeline, &finding_of(&timeline, Kind::Overlap)));
 }
 
 #[test]
@@ -89,12 +86,12 @@ fn every_meaning_is_sentences_and_no_two_causes_have_the_same() {
     let mut seen = Vec::new();
     for cause in Cause::ALL {
         let meaning = cause.meaning();
-        for said in [meaning.what, meaning.how, meaning.helps] {
+        for said in [cause.what(), meaning.how, meaning.helps] {
             assert!(said.ends_with('.'), "{cause}: {said}");
             assert!(!said.contains("  "), "{cause}: {said}");
         }
-        assert!(!seen.contains(&meaning.what), "{cause}: {}", meaning.what);
-        seen.push(meaning.what);
+        assert!(!seen.contains(&cause.what()), "{cause}: {}", cause.what());
+        seen.push(cause.what());
     }
 }
 
@@ -174,11 +171,7 @@ fn a_missed_renewal_says_for_how_long_no_server_was_a_primary() {
             None => story,
         };
         let story = story.event(12, REDIS, turn(Turn::Promoted)).expires(13, "a").takes(14, 2, "b");
-        let history = story.releases(30, 1).releases(31, 2).build();
-        let timeline = Timeline::new(&history);
-        let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
-        let overlap = findings.find(|finding| finding.kind == Kind::Overlap).unwrap();
-        Cause::MissedRenewal.sentence(&timeline, &overlap)
+        overlap_said(Cause::MissedRenewal, story.releases(30, 1).releases(31, 2))
     };
     assert!(said(Some(4)).ends_with(" No server was a primary for 8ms of that time."));
     assert!(said(None).ends_with(" took effect."));
@@ -239,11 +232,8 @@ fn a_lock_that_passed_through_a_third_process_did_not_pass_from_the_first_to_the
 #[test]
 fn a_lock_without_a_lease_is_not_granted_before_a_lease_has_ended() {
     let sentence = |story: Story| {
-        let history = story.takes(1, 1, "a").takes(2, 2, "b").releases(3, 1).releases(4, 2).build();
-        let timeline = Timeline::new(&history);
-        let findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
-        let overlap = findings.into_iter().find(|finding| finding.kind == Kind::Overlap).unwrap();
-        Cause::RestartWithoutDelay.sentence(&timeline, &overlap)
+        let story = story.takes(1, 1, "a").takes(2, 2, "b").releases(3, 1).releases(4, 2);
+        overlap_said(Cause::RestartWithoutDelay, story)
     };
     let with = sentence(Story::new());
     assert!(with.ends_with("to client-2 before the first lease had ended."), "{with}");
@@ -254,11 +244,8 @@ fn a_lock_without_a_lease_is_not_granted_before_a_lease_has_ended() {
 #[test]
 fn a_grantor_without_its_role_has_no_other_primary() {
     let sentence = |story: Story| {
-        let history = story.takes(1, 1, "a").takes(2, 2, "b").releases(3, 1).releases(4, 2).build();
-        let timeline = Timeline::new(&history);
-        let findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
-        let overlap = findings.into_iter().find(|finding| finding.kind == Kind::Overlap).unwrap();
-        Cause::AsyncReplicationLoss.sentence(&timeline, &overlap)
+        let story = story.takes(1, 1, "a").takes(2, 2, "b").releases(3, 1).releases(4, 2);
+        overlap_said(Cause::AsyncReplicationLoss, story)
     };
     let members = sentence(Story::kept_as(Keeping::MemberLease));
     assert_eq!(members, "redis-1 discarded its grant when it ceased to be the grantor.");
@@ -430,11 +417,8 @@ fn a_write_that_was_sent_after_the_later_grant_was_not_in_transit_then() {
     let said = |sent: u64| {
         let story = Story::new().ttl(10).takes(1, 1, "a").reads(2, 1, 0).expires(12, "a");
         let story = story.takes(13, 2, "b").reads(14, 2, 0).late_write(20, 1, sent, 0, 1);
-        let history = story.releases(30, 1).releases(31, 2).build();
-        let timeline = Timeline::new(&history);
-        let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
-        let stale = findings.find(|finding| finding.kind == Kind::StaleWrite).unwrap();
-        Cause::StorageDelay.sentence(&timeline, &stale)
+        let story = story.releases(30, 1).releases(31, 2);
+        sentence(Cause::StorageDelay, Kind::StaleWrite, story)
     };
     assert!(said(11).contains("in transit"), "{}", said(11));
     let waited = "client-1 waited for the storage.";

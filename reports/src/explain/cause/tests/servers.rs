@@ -365,12 +365,7 @@ fn a_renewal_that_puts_an_earlier_lock_over_another_one_is_an_orphan_renewal() {
 }
 
 fn unseen_overlap(story: Story) -> (Cause, String) {
-    let history = story.releases(40, 1).releases(41, 2).build();
-    let timeline = Timeline::new(&history);
-    let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
-    let finding = findings.find(|finding| finding.kind == Kind::Overlap).expect("an overlap");
-    let cause = classify(&timeline, &finding);
-    (cause, cause.sentence(&timeline, &finding))
+    explained(Kind::Overlap, story.releases(40, 1).releases(41, 2))
 }
 
 #[test]

@@ -88,8 +88,7 @@ fn left_behind(
     owner: &Acquisition<'_>,
     span: &KeySpan<'_>,
 ) -> Option<Standstill> {
-    let index = timeline.acquisition_of(owner.operation)?;
-    let section = timeline.section_of(index)?;
+    let section = timeline.section_of_call(owner.operation)?;
     let left = section.to.filter(|_| section.ended_by == SectionEnd::Release)?;
     let is_given_up = given_up::left_count_too_high(timeline, span);
     match span.from < left {
@@ -110,7 +109,7 @@ pub(super) fn is_set_again(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool 
     let mut acquisitions = timeline.acquisitions.iter().rev();
     let owner = acquisitions.find(|one| Some(one.process) == span.by && one.invoked < span.from);
     let left = owner.and_then(|owner| {
-        let section = timeline.section_of(timeline.acquisition_of(owner.operation)?)?;
+        let section = timeline.section_of_call(owner.operation)?;
         section.to.filter(|_| section.ended_by == SectionEnd::Release)
     });
     let delays = |fault: &FaultSpan<'_>, left: Moment| {

@@ -77,11 +77,7 @@ fn outlasts(timeline: &Timeline<'_>, span: &KeySpan<'_>, process: Node, told: Mo
 }
 
 fn after_release(timeline: &Timeline<'_>, process: Node, told: Moment) -> Option<Finding> {
-    let is_asking = timeline.acquisitions.iter().any(|one| {
-        one.process == process
-            && one.invoked < told
-            && one.completed.is_none_or(|completed| told < completed)
-    });
+    let is_asking = timeline.acquiring(process, told).is_some();
     let mut before = timeline.sections.iter().rev();
     let section = before
         .find(|section| section.process == process && section.to.is_some_and(|to| to < told))?;

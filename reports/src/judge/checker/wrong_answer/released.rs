@@ -104,13 +104,7 @@ fn was_refused_but_counts(
     let Some(told) = one.completed.filter(|_| one.outcome == Outcome::Refused) else {
         return false;
     };
-    let is_acquiring = |at: Moment| {
-        timeline.acquisitions.iter().any(|other| {
-            other.process == one.process
-                && other.invoked < at
-                && other.completed.is_none_or(|completed| at < completed)
-        })
-    };
+    let is_acquiring = |at: Moment| timeline.acquiring(one.process, at).is_some();
     timeline.keys.iter().any(|span| {
         span.by == Some(one.process)
             && one.invoked < span.from

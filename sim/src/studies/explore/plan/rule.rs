@@ -1,9 +1,12 @@
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 /// Reason for leaving out a plan.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, ValueEnum, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, ValueEnum)]
+#[derive(Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Rule {
     /// Faults at equivalent instants, such as pauses that begin between the same two events of a
     /// node, or partitions that end between the same two checks by the network.
@@ -20,10 +23,6 @@ impl Rule {
     pub const ALL: [Rule; 3] = [Rule::Gap, Rule::Idle, Rule::Order];
 
     pub fn name(self) -> &'static str {
-        match self {
-            Rule::Gap => "gap",
-            Rule::Idle => "idle",
-            Rule::Order => "order",
-        }
+        self.into()
     }
 }
