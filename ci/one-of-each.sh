@@ -217,6 +217,7 @@ entry sim/src/studies/boundary/quantity.rs 'pub static QUANTITIES' \
         about: "how long a lock lives at the server",
         unit: Unit::Us,
         worse: Worse::Less,
+        only_on: None,
         families: &[],
         range: |_| (10_000_000, 40_000_000),
         set: |scenario, value| scenario.ttl = Span(Micros(value)),

@@ -124,13 +124,17 @@ fn only_runs_with_the_same_settings_fix_a_finding() {
 }
 
 #[test]
-fn runs_of_an_older_file_have_the_options_of_the_finding() {
+fn runs_do_not_repeat_the_options_of_their_finding() {
     let mut findings = Findings::default();
     findings.add(&with_ttl(0, 10), "2026-01-02");
     let text = findings.lines().unwrap();
-    let older = text.replace(&format!(",\"options\":\"{TTL}\"}}"), "}");
-    assert_ne!(older, text);
-    assert_eq!(Findings::read(&older), Ok(findings));
+    let options = format!("\"options\":\"{TTL}\"");
+    assert_eq!(text.matches(&options).count(), findings.all.len());
+    let repeated = text.replace("\"}]", &format!("\",{options}}}]"));
+    assert_ne!(repeated, text);
+    for text in [text, repeated] {
+        assert_eq!(Findings::read(&text), Ok(findings.clone()));
+    }
 }
 
 #[test]
