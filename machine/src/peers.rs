@@ -9,6 +9,15 @@ const LINE_MAX: usize = 1_024;
 const PEER_LINE_MAX: usize = 64 << 20;
 const WAITING_MAX: usize = 8;
 
+/// A server of a group.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Member {
+    pub id: u8,
+    pub host: String,
+    /// Port for both clients and the other members.
+    pub port: u16,
+}
+
 #[derive(Clone, Debug, Default)]
 struct Open {
     input: BytesMut,

@@ -10,7 +10,7 @@ mod world;
 
 pub use bench::Bench;
 pub use real::{free_port, signal, skip, wait_for, wait_until_ready};
-pub use world::{Crash, End, Host, World};
+pub use world::{Crash, End, Host, World, members};
 
 /// Implements `Deref` and `DerefMut` for a wrapper of a [`Bench`] or [`World`].
 #[macro_export]
