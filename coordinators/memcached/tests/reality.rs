@@ -2,15 +2,16 @@
 
 use fencepost_machine::{MonotonicTime, Now, WallTime};
 use fencepost_memcached::{Config, Memcached};
+use fencepost_testing::differential::differential;
 use fencepost_testing::{Bench, free_port, skip, wait_until_ready};
 use proptest::prelude::*;
-use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 const CASES: u32 = 3_000;
+const SHRINK_MAX: u32 = 4_000;
 const LAST: &[u8] = b"version\r\n";
 const LAST_REPLY: &[u8] = b"VERSION 1.6.18\r\n";
 
@@ -201,22 +202,8 @@ fn command() -> impl Strategy<Value = String> {
 #[test]
 fn replies_are_those_of_a_real_memcached() {
     let Some(real) = Real::start() else { return };
-    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
-    let cases = number("FENCEPOST_DIFFERENTIAL_CASES").unwrap_or(CASES);
-    let seed = number("FENCEPOST_DIFFERENTIAL_SEED").unwrap_or(0) as u8;
-    let config = proptest::test_runner::Config {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 4_000,
-        ..Default::default()
-    };
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
-    let mut runner = TestRunner::new_with_rng(config, rng);
-    let result =
-        runner.run(&prop::collection::vec(command(), 1..60), |commands| check(&real, &commands));
-    if let Err(failure) = result {
-        panic!("{failure}");
-    }
+    let strategy = prop::collection::vec(command(), 1..60);
+    differential(CASES, SHRINK_MAX, &strategy, |commands| check(&real, &commands));
 }
 
 /// Compares the replies of both servers. Cas ids count from each server's first cas id.
