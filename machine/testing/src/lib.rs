@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+pub mod depth;
 pub mod differential;
 pub mod disks;
 mod real;
