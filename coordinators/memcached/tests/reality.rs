@@ -3,11 +3,11 @@
 use fencepost_machine::{MonotonicTime, Now, WallTime};
 use fencepost_memcached::{Config, Memcached};
 use fencepost_testing::differential::differential;
-use fencepost_testing::{Bench, free_port, skip, wait_until_ready};
+use fencepost_testing::{Bench, Process, free_port, instant, rest, skip, wait_until_ready};
 use proptest::prelude::*;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 const CASES: u32 = 3_000;
@@ -16,7 +16,7 @@ const LAST: &[u8] = b"version\r\n";
 const LAST_REPLY: &[u8] = b"VERSION 1.6.18\r\n";
 
 struct Real {
-    process: Child,
+    process: Process,
     port: u16,
 }
 
@@ -34,7 +34,7 @@ impl Real {
             skip("FENCEPOST_REAL_MEMCACHED", "memcached");
             return None;
         };
-        let mut real = Real { process, port };
+        let mut real = Real { process: Process(process), port };
         wait_until_ready("memcached", &mut real.process, || {
             TcpStream::connect(("127.0.0.1", port)).ok()
         });
@@ -47,23 +47,6 @@ impl Real {
         stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         stream
     }
-}
-
-impl Drop for Real {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
-fn rest(ms: u64) {
-    std::thread::sleep(Duration::from_millis(ms));
-}
-
-#[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
-fn instant() -> Instant {
-    Instant::now()
 }
 
 fn ask(stream: &mut TcpStream, bytes: &[u8]) -> Vec<u8> {
@@ -316,6 +299,6 @@ fn a_lease_of_a_second_ends() {
     let deadline = instant() + Duration::from_secs(60);
     while text(&ask(&mut stream, &[b"get a\r\n", LAST].concat())).starts_with("VALUE") {
         assert!(instant() < deadline, "it does not end");
-        rest(5);
+        rest(Duration::from_millis(5));
     }
 }
