@@ -11,49 +11,20 @@
 # each language. The exit status is 1 if a test failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-
-REAL=
-[ "${1:-}" != --real ] || { REAL=1; shift; }
-[ $# -gt 0 ] || set -- python node
-for language in "$@"; do
-  case $language in
-    python | node) ;;
-    *) echo "unknown language: $language; python and node are known" >&2; exit 2 ;;
-  esac
-done
-scratch=$(mktemp -d)
-SERVER=
-trap '[ -z "$SERVER" ] || kill "$SERVER"; rm -rf "$scratch"' EXIT
+. ci/clients.sh
+arguments "--real python node" "$@"
 
 if [ -n "$REAL" ]; then
   PORT=${PORT:-21211}
   memcached -l 127.0.0.1 -p "$PORT" -u nobody &
-  SERVER=$!
+  SERVERS+=($!)
+  until (exec 3<>"/dev/tcp/127.0.0.1/$PORT") 2>/dev/null; do kill -0 "${SERVERS[@]}"; sleep 0.05; done
 else
-  if [ -z "${FENCEPOST:-}" ]; then
-    cargo build --quiet --locked --profile test -p fencepost
-    FENCEPOST=target/debug/fencepost
-  fi
-  "$FENCEPOST" serve --coordinator memcached --port 0 >"$scratch/ready" &
-  SERVER=$!
-  until [ -s "$scratch/ready" ]; do kill -0 "$SERVER"; sleep 0.05; done
-  PORT=$(sed 's/.*://' "$scratch/ready")
+  serve --coordinator memcached
 fi
-until (exec 3<>"/dev/tcp/127.0.0.1/$PORT") 2>/dev/null; do kill -0 "$SERVER"; sleep 0.05; done
 
-python() {
-  local folder=.cache/python-memcached
-  [ -d "$folder" ] || python3 -m venv "$folder"
-  "$folder/bin/pip" install -q pymemcache==4.0.0
-  "$folder/bin/python" ci/memcached-locks.py "$PORT"
-}
-node() {
-  (cd ci/node-memcached && npm install --silent --no-audit --no-fund --no-package-lock)
-  command node ci/node-memcached/locks.js "$PORT"
-}
+use_python() { in_python memcached pymemcache==4.0.0 -- ci/memcached-locks.py "$PORT"; }
+use_node() { in_node ci/node-memcached "$PORT"; }
 
-status=0
-for language in "$@"; do
-  if "$language"; then echo "$language: passed"; else echo "$language: failed"; status=1; fi
-done
-exit "$status"
+for language in "${languages[@]}"; do check "$language"; done
+exit "$failed"

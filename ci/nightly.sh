@@ -68,6 +68,11 @@ for seed in $(shuf -i 1-1000000000 -n 4); do
 done
 check ci/independent-judge.py "$reports"/*.json
 rm -r "$reports"
+if command -v go >/dev/null; then
+  check ci/porcupine.sh
+else
+  echo "runs were not judged with Porcupine: go is not installed"
+fi
 FENCEPOST_BROWSER=1 check tests-browser/run.sh
 check ci/packages.sh target/packages
 check ci/walks.sh target/packages

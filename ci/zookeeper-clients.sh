@@ -13,20 +13,9 @@
 # status is 1 if a test failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-
-REAL=
-[ "${1:-}" != --real ] || { REAL=1; shift; }
-[ $# -gt 0 ] || set -- python java node
-for language in "$@"; do
-  case $language in
-    python | java | node) ;;
-    *) echo "unknown language: $language; python, java and node are known" >&2; exit 2 ;;
-  esac
-done
+. ci/clients.sh
+arguments "--real python java node" "$@"
 MEMBERS=${MEMBERS:-3}
-scratch=$(mktemp -d)
-SERVERS=()
-trap '[ ${#SERVERS[@]} -eq 0 ] || kill "${SERVERS[@]}"; wait; rm -rf "$scratch"' EXIT
 
 jar() { printf '/usr/share/java/%s.jar' "$1"; }
 CURATOR=$(jar curator-recipes):$(jar curator-framework):$(jar curator-client):$(jar guava):$(jar slf4j-api):$(jar slf4j-nop):$(jar zookeeper)
@@ -55,47 +44,29 @@ start_real() {
     java -Xmx256m -cp "$(jar zookeeper)" org.apache.zookeeper.server.quorum.QuorumPeerMain "$scratch/$id.cfg" >"$scratch/$id.log" 2>&1 &
     SERVERS+=($!)
   done
-  HOSTS=$(for id in $(seq "$MEMBERS"); do echo "127.0.0.1:$((base + id))"; done | paste -sd,)
-}
-start_fake() {
-  if [ -z "${FENCEPOST:-}" ]; then
-    cargo build --quiet --locked --profile test -p fencepost
-    FENCEPOST=target/debug/fencepost
-  fi
-  "$FENCEPOST" serve --coordinator zookeeper --servers "$MEMBERS" --port 0 >"$scratch/ready" &
-  SERVERS+=($!)
-  until [ -s "$scratch/ready" ]; do kill -0 "${SERVERS[0]}"; sleep 0.05; done
-  HOSTS=$(grep -o '[0-9.]*:[0-9]*' "$scratch/ready" | paste -sd,)
+  for id in $(seq "$MEMBERS"); do HOSTS+=("127.0.0.1:$((base + id))"); done
 }
 # Returns whether every member reports its mode. Then there is a leader, and the others follow it.
 is_serving() {
   local host
-  for host in ${HOSTS//,/ }; do
+  for host in "${HOSTS[@]}"; do
     (exec 3<>"/dev/tcp/${host/:/\/}" && printf srvr >&3 && grep -q Mode <&3) 2>/dev/null || return 1
   done
 }
 
-use_python() {
-  local folder=.cache/python-zookeeper
-  [ -x "$folder/bin/python" ] || python3 -m venv "$folder"
-  "$folder/bin/pip" install --quiet --disable-pip-version-check kazoo==2.11.0
-  "$folder/bin/python" ci/zookeeper-locks.py "$HOSTS"
-}
+use_python() { in_python zookeeper kazoo==2.11.0 -- ci/zookeeper-locks.py "$members"; }
 use_java() {
   install_java
   local folder=.cache/java-zookeeper
   mkdir -p "$folder"
   javac -cp "$CURATOR" -d "$folder" ci/java-zookeeper/Locks.java
-  java -cp "$CURATOR:$folder" Locks "$HOSTS"
+  java -cp "$CURATOR:$folder" Locks "$members"
 }
-use_node() {
-  (cd ci/node-zookeeper && npm install --silent --no-audit --no-fund --no-package-lock && node locks.js "$HOSTS")
-}
+use_node() { in_node ci/node-zookeeper "$members"; }
 
-if [ -n "$REAL" ]; then start_real; else start_fake; fi
+HOSTS=()
+if [ -n "$REAL" ]; then start_real; else serve --coordinator zookeeper --servers "$MEMBERS"; fi
 until is_serving; do kill -0 "${SERVERS[@]}"; sleep 0.1; done
-failed=0
-for language in "$@"; do
-  if "use_$language"; then echo "$language: passed"; else echo "$language: FAILED"; failed=1; fi
-done
+members=$(IFS=,; echo "${HOSTS[*]}")
+for language in "${languages[@]}"; do check "$language"; done
 exit "$failed"

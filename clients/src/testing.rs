@@ -81,8 +81,8 @@ pub(crate) fn one_cache(
     mishaps: impl FnMut(&Call<'_>) -> Answer + 'static,
 ) -> (Rc<TestWorld>, Box<dyn Lock>) {
     let world = TestWorld::new();
-    let address = world.serve_cache("cache", mishaps);
-    let lock = world.lock(name, &Servers::Ensemble(vec![address]), &settings());
+    let servers = world.serve_cache("cache", mishaps);
+    let lock = world.lock(name, &servers, &settings());
     (world, lock)
 }
 

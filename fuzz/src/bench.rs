@@ -44,27 +44,20 @@ impl<M: Machine> Bench<M> {
         connection
     }
 
-    /// Sends a greeting and an input's pieces, and returns the reply to a new client's `request`.
-    /// Pieces of kinds 0 to 2 are bytes on three connections, kind 3 lets time pass, and all other
-    /// kinds reconnect all three.
-    pub fn converse(&mut self, greeting: &[u8], input: &[u8], request: &[u8]) -> Vec<u8> {
-        let mut clients = [self.accept(), self.accept(), self.accept()];
+    /// Sends a greeting on the first of three connections, plays an input, and returns the reply to
+    /// a new client's `request`.
+    pub fn converse(
+        &mut self,
+        greeting: &[u8],
+        input: &[u8],
+        called: Option<u8>,
+        request: &[u8],
+    ) -> Vec<u8> {
+        let clients = [self.accept(), self.accept(), self.accept()];
         if !greeting.is_empty() {
             self.receive(clients[0], greeting);
         }
-        for (kind, bytes) in pieces(input) {
-            match kind {
-                0..=2 => self.receive(clients[usize::from(kind)], bytes),
-                3 => self.pass(bytes.iter().map(|byte| u64::from(*byte)).sum()),
-                _ => {
-                    for client in &mut clients {
-                        self.input(Input::Closed { connection: *client });
-                        *client = self.accept();
-                    }
-                }
-            }
-            self.sent.clear();
-        }
+        self.play(clients, 0, input, called, |server, _| server.sent.clear());
         let last = self.accept();
         self.receive(last, request);
         self.sent.iter().filter(|(to, _)| *to == last).flat_map(|(_, said)| said.clone()).collect()
@@ -80,27 +73,35 @@ impl<M: Machine> Bench<M> {
         self.input(Input::Timer);
     }
 
-    /// Sends the pieces of an input to the machine, and calls `look` after each. Pieces of kinds 0
-    /// to 2 are bytes from three clients, kind 3 lets time pass, and all other kinds reconnect the
-    /// third client.
+    /// Sends the pieces of an input to the machine, and calls `look` with the kind of each piece.
+    /// Pieces of kinds 0 to 2 are bytes from the three clients, and kind 3 lets time pass. Kinds
+    /// from `called` on are bytes from the server that the machine called last. All other kinds
+    /// reconnect the clients, except for the first `kept`.
     pub fn play(
         &mut self,
-        clients: [ConnectionId; 2],
+        mut clients: [ConnectionId; 3],
+        kept: usize,
         input: &[u8],
-        look: impl Fn(&mut Bench<M>, ConnectionId),
+        called: Option<u8>,
+        look: impl Fn(&mut Bench<M>, u8),
     ) {
-        let mut stranger = self.accept();
         for (kind, bytes) in pieces(input) {
             match kind {
-                0 | 1 => self.receive(clients[usize::from(kind)], bytes),
-                2 => self.receive(stranger, bytes),
+                0..=2 => self.receive(clients[usize::from(kind)], bytes),
                 3 => self.pass(bytes.iter().map(|byte| u64::from(*byte)).sum()),
+                _ if called.is_some_and(|called| called <= kind) => {
+                    if let Some(server) = self.opened.last().copied() {
+                        self.receive(server, bytes);
+                    }
+                }
                 _ => {
-                    self.input(Input::Closed { connection: stranger });
-                    stranger = self.accept();
+                    for client in &mut clients[kept..] {
+                        self.input(Input::Closed { connection: *client });
+                        *client = self.accept();
+                    }
                 }
             }
-            look(self, clients[usize::from(kind == 1)]);
+            look(self, kind);
         }
     }
 

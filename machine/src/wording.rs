@@ -14,6 +14,13 @@ pub fn lines(_: Speaker, bytes: &[u8]) -> String {
     text.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" | ")
 }
 
+/// Formats a message like [`lines`], without the JSON at the ends of its lines.
+pub fn lines_without_json(speaker: Speaker, bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let short = text.lines().map(|line| line.split_once(" {").map_or(line, |(head, _)| head));
+    lines(speaker, short.collect::<Vec<_>>().join("\n").as_bytes())
+}
+
 /// Formats RESP messages, such as `SET lock a41f NX PX 10000`. Separates messages with ` | `.
 pub fn resp(_: Speaker, bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);

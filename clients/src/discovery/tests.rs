@@ -1,5 +1,5 @@
-use crate::lock::{Acquisition, Lease, Lock, Release};
-use crate::testing::{Answer, Call, TestWorld, normal, sentinels, settings};
+use crate::lock::{Acquisition, Lock, Release};
+use crate::testing::{Answer, Call, TestWorld, granted, normal, sentinels, settings};
 use std::rc::Rc;
 
 const PRIMARY_IS_A: &str = "*2\r\n$1\r\na\r\n$4\r\n6379\r\n";
@@ -43,13 +43,6 @@ fn fail_over(world: &TestWorld) {
 fn cycle(world: &TestWorld, lock: &mut Box<dyn Lock>) {
     let lease = granted(world.run(lock.acquire("lock")));
     assert_eq!(world.run(lock.release(lease)), Release::Released);
-}
-
-fn granted(acquisition: Acquisition) -> Lease {
-    match acquisition {
-        Acquisition::Granted(lease) => lease,
-        other => panic!("not granted: {other:?}"),
-    }
 }
 
 #[test]

@@ -1,17 +1,9 @@
-use crate::lock::{Acquisition, FencingToken, Lock, Release};
-use crate::testing::{Answer, Call, TestWorld, granted, normal, one, settings};
-use std::rc::Rc;
-
-fn world(mishaps: impl FnMut(&Call<'_>) -> Answer + 'static) -> (Rc<TestWorld>, Box<dyn Lock>) {
-    let world = TestWorld::new();
-    world.serve("redis", mishaps);
-    let lock = world.lock("fencing", &one(), &settings());
-    (world, lock)
-}
+use crate::lock::{Acquisition, FencingToken, Release};
+use crate::testing::{Answer, Call, granted, normal, one_redis};
 
 #[test]
 fn each_grant_carries_the_next_token() {
-    let (world, mut lock) = world(normal);
+    let (world, mut lock) = one_redis("fencing", normal);
     for token in 1..=3 {
         let lease = granted(world.run(lock.acquire("lock")));
         assert_eq!(lease.token, Some(FencingToken(token)));
@@ -36,7 +28,7 @@ fn each_grant_carries_the_next_token() {
 
 #[test]
 fn a_refused_attempt_uses_up_no_token() {
-    let (world, mut lock) = world(normal);
+    let (world, mut lock) = one_redis("fencing", normal);
     world.store("redis", |store| store.set("lock", "another", Some(300_000)));
     assert_eq!(granted(world.run(lock.acquire("lock"))).token, Some(FencingToken(1)));
 }
@@ -44,7 +36,7 @@ fn a_refused_attempt_uses_up_no_token() {
 #[test]
 fn a_lost_reply_uses_up_a_token_and_is_undone() {
     let mut lost = false;
-    let (world, mut lock) = world(move |call: &Call<'_>| match call.name() {
+    let (world, mut lock) = one_redis("fencing", move |call: &Call<'_>| match call.name() {
         "EVAL" if !std::mem::replace(&mut lost, true) => Answer::Lost,
         _ => Answer::Normal,
     });
@@ -69,7 +61,7 @@ fn a_lost_reply_uses_up_a_token_and_is_undone() {
 #[test]
 fn a_token_that_is_no_positive_number_is_no_grant() {
     for nonsense in [":0\r\n", ":-3\r\n", "+OK\r\n"] {
-        let (world, mut lock) = world(move |call: &Call<'_>| match call.name() {
+        let (world, mut lock) = one_redis("fencing", move |call: &Call<'_>| match call.name() {
             "EVALSHA" => Answer::Says(nonsense),
             _ => Answer::Normal,
         });

@@ -1,17 +1,9 @@
-use crate::lock::{Acquisition, Lock, Release};
-use crate::testing::{Answer, Call, TestWorld, granted, normal, once, one, settings};
-use std::rc::Rc;
-
-fn world(mishaps: impl FnMut(&Call<'_>) -> Answer + 'static) -> (Rc<TestWorld>, Box<dyn Lock>) {
-    let world = TestWorld::new();
-    world.serve("redis", mishaps);
-    let lock = world.lock("single-node", &one(), &settings());
-    (world, lock)
-}
+use crate::lock::{Acquisition, Release};
+use crate::testing::{Answer, Call, TestWorld, granted, normal, once, one, one_redis, settings};
 
 #[test]
 fn acquires_with_one_set_and_releases_by_script() {
-    let (world, mut lock) = world(normal);
+    let (world, mut lock) = one_redis("single-node", normal);
     for _ in 0..2 {
         let lease = granted(world.run(lock.acquire("lock")));
         assert_eq!((lease.valid_until, lease.token), (None, None));
@@ -31,7 +23,7 @@ fn acquires_with_one_set_and_releases_by_script() {
 
 #[test]
 fn a_server_that_forgot_the_script_is_sent_it_again() {
-    let (world, mut lock) = world(normal);
+    let (world, mut lock) = one_redis("single-node", normal);
     let lease = granted(world.run(lock.acquire("lock")));
     world.run(lock.release(lease));
     let lease = granted(world.run(lock.acquire("lock")));
@@ -50,7 +42,7 @@ fn a_server_that_forgot_the_script_is_sent_it_again() {
 
 #[test]
 fn waits_for_another_holder_until_the_timeout() {
-    let (world, mut lock) = world(normal);
+    let (world, mut lock) = one_redis("single-node", normal);
     world.store("redis", |store| store.set("lock", "another", None));
     assert_eq!(world.run(lock.acquire("lock")), Acquisition::Refused("held by another".into()));
     assert_eq!(world.value("redis", "lock").as_deref(), Some("another"));
@@ -67,7 +59,7 @@ fn waits_for_another_holder_until_the_timeout() {
 
 #[test]
 fn is_granted_as_soon_as_the_other_lock_expires() {
-    let (world, mut lock) = world(normal);
+    let (world, mut lock) = one_redis("single-node", normal);
     world.store("redis", |store| store.set("lock", "another", Some(300_000)));
     let lease = granted(world.run(lock.acquire("lock")));
     assert_eq!(world.value("redis", "lock").unwrap().as_bytes(), lease.owner);
@@ -76,7 +68,7 @@ fn is_granted_as_soon_as_the_other_lock_expires() {
 
 #[test]
 fn a_lost_reply_closes_the_connection_and_the_attempt_is_undone() {
-    let (world, mut lock) = world(once("SET", Answer::Lost));
+    let (world, mut lock) = one_redis("single-node", once("SET", Answer::Lost));
     let lease = granted(world.run(lock.acquire("lock")));
     assert_eq!(world.value("redis", "lock").unwrap().as_bytes(), lease.owner);
     insta::assert_snapshot!(world.trace(), @r"
@@ -93,7 +85,7 @@ fn a_lost_reply_closes_the_connection_and_the_attempt_is_undone() {
 
 #[test]
 fn a_late_reply_is_never_taken_for_the_reply_of_the_next_command() {
-    let (world, mut lock) = world(once("SET", Answer::Late(550)));
+    let (world, mut lock) = one_redis("single-node", once("SET", Answer::Late(550)));
     world.store("redis", |store| store.set("lock", "another", None));
     let acquisition = world.run(lock.acquire("lock"));
     assert!(matches!(acquisition, Acquisition::Unknown(_)), "{acquisition:?}");
@@ -112,7 +104,7 @@ fn a_late_reply_is_never_taken_for_the_reply_of_the_next_command() {
 
 #[test]
 fn a_command_still_on_its_way_makes_the_outcome_unknown() {
-    let (world, mut lock) = world(|call: &Call<'_>| match call.name() {
+    let (world, mut lock) = one_redis("single-node", |call: &Call<'_>| match call.name() {
         "SET" => Answer::AppliedLate(900),
         _ => Answer::Normal,
     });
@@ -124,7 +116,7 @@ fn a_command_still_on_its_way_makes_the_outcome_unknown() {
 
 #[test]
 fn a_reset_after_the_command_is_unknown_until_undone() {
-    let (world, mut lock) = world(once("SET", Answer::ResetAfter));
+    let (world, mut lock) = one_redis("single-node", once("SET", Answer::ResetAfter));
     granted(world.run(lock.acquire("lock")));
     insta::assert_snapshot!(world.trace(), @r"
       0.000 redis #1 connect
@@ -141,7 +133,7 @@ fn a_reset_after_the_command_is_unknown_until_undone() {
 #[test]
 fn an_attempt_that_was_undone_for_certain_leaves_a_refusal() {
     let mut sets = 0;
-    let (world, mut lock) = world(move |call: &Call<'_>| {
+    let (world, mut lock) = one_redis("single-node", move |call: &Call<'_>| {
         sets += usize::from(call.name() == "SET");
         match (call.name(), sets) {
             ("SET", 1) => Answer::ResetAfter,
@@ -158,7 +150,7 @@ fn an_attempt_that_was_undone_for_certain_leaves_a_refusal() {
 
 #[test]
 fn a_server_that_refuses_connections_is_a_refusal() {
-    let (world, mut lock) = world(|_: &Call<'_>| Answer::ResetBefore);
+    let (world, mut lock) = one_redis("single-node", |_: &Call<'_>| Answer::ResetBefore);
     let acquisition = world.run(lock.acquire("lock"));
     assert_eq!(
         acquisition,
@@ -169,7 +161,7 @@ fn a_server_that_refuses_connections_is_a_refusal() {
 
 #[test]
 fn a_dark_server_is_a_refusal_because_nothing_was_sent() {
-    let (world, mut lock) = world(|_: &Call<'_>| Answer::Dropped);
+    let (world, mut lock) = one_redis("single-node", |_: &Call<'_>| Answer::Dropped);
     let acquisition = world.run(lock.acquire("lock"));
     assert_eq!(
         acquisition,
@@ -188,7 +180,7 @@ fn an_unknown_host_ends_even_without_any_delay() {
 
 #[test]
 fn a_connection_reset_while_idle_is_noticed_before_anything_is_sent() {
-    let (world, mut lock) = world(normal);
+    let (world, mut lock) = one_redis("single-node", normal);
     let lease = granted(world.run(lock.acquire("lock")));
     world.run(lock.release(lease));
     world.reset_connections("redis");
@@ -214,10 +206,11 @@ fn nonsense_for_a_reply_is_unknown() {
         (":1\r\n", "Refused"),
         ("*-1\r\n*", "Refused"),
     ] {
-        let (world, mut lock) = world(move |call: &Call<'_>| match call.name() {
-            "CONNECT" => Answer::Normal,
-            _ => Answer::Says(nonsense),
-        });
+        let (world, mut lock) =
+            one_redis("single-node", move |call: &Call<'_>| match call.name() {
+                "CONNECT" => Answer::Normal,
+                _ => Answer::Says(nonsense),
+            });
         let acquisition = world.run(lock.acquire("lock"));
         assert!(format!("{acquisition:?}").starts_with(expected), "{nonsense:?}: {acquisition:?}");
     }
@@ -225,7 +218,7 @@ fn nonsense_for_a_reply_is_unknown() {
 
 #[test]
 fn no_two_attempts_share_an_owner_value() {
-    let (world, mut lock) = world(normal);
+    let (world, mut lock) = one_redis("single-node", normal);
     let mut other = world.lock("single-node", &one(), &settings());
     world.store("redis", |store| store.set("lock", "another", None));
     world.run(lock.acquire("lock"));
@@ -240,7 +233,7 @@ fn no_two_attempts_share_an_owner_value() {
 
 #[test]
 fn releasing_a_lock_that_expired_is_not_held() {
-    let (world, mut lock) = world(normal);
+    let (world, mut lock) = one_redis("single-node", normal);
     let lease = granted(world.run(lock.acquire("lock")));
     world.pass(11_000);
     world.store("redis", |store| store.set("lock", "another", None));
@@ -250,7 +243,7 @@ fn releasing_a_lock_that_expired_is_not_held() {
 
 #[test]
 fn a_release_whose_reply_was_lost_is_tried_again_but_stays_unknown() {
-    let (world, mut lock) = world(once("EVAL", Answer::Lost));
+    let (world, mut lock) = one_redis("single-node", once("EVAL", Answer::Lost));
     let lease = granted(world.run(lock.acquire("lock")));
     world.trace();
     let release = world.run(lock.release(lease));
@@ -267,7 +260,7 @@ fn a_release_whose_reply_was_lost_is_tried_again_but_stays_unknown() {
 
 #[test]
 fn a_release_that_was_lost_on_its_way_succeeds_when_tried_again() {
-    let (world, mut lock) = world(once("EVAL", Answer::ResetBefore));
+    let (world, mut lock) = one_redis("single-node", once("EVAL", Answer::ResetBefore));
     let lease = granted(world.run(lock.acquire("lock")));
     assert_eq!(world.run(lock.release(lease)), Release::Released);
 }
@@ -275,7 +268,7 @@ fn a_release_that_was_lost_on_its_way_succeeds_when_tried_again() {
 #[test]
 fn a_release_that_never_gets_through_is_unknown_after_three_tries() {
     let mut alive = true;
-    let (world, mut lock) = world(move |call: &Call<'_>| {
+    let (world, mut lock) = one_redis("single-node", move |call: &Call<'_>| {
         alive &= call.name() != "EVALSHA";
         if alive { Answer::Normal } else { Answer::Dropped }
     });

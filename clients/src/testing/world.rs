@@ -54,10 +54,7 @@ impl TestWorld {
     }
 
     pub(crate) fn serve(&self, host: &str, mishaps: impl FnMut(&Call<'_>) -> Answer + 'static) {
-        let mut state = self.state.borrow_mut();
-        let old = state.servers.remove(&at(host));
-        let store = old.map(|server| server.store).unwrap_or_default();
-        state.servers.insert(at(host), Server { store, mishaps: Box::new(mishaps), calls: 0 });
+        self.serve_at(at(host), mishaps);
     }
 
     pub(crate) fn serve_keeper(
@@ -65,20 +62,15 @@ impl TestWorld {
         host: &str,
         mishaps: impl FnMut(&Call<'_>) -> Answer + 'static,
     ) {
-        let address = Address { host: host.to_owned(), port: KEEPER_PORT };
-        let server = Server { store: Store::default(), mishaps: Box::new(mishaps), calls: 0 };
-        self.state.borrow_mut().servers.insert(address, server);
+        self.serve_at(Address { host: host.to_owned(), port: KEEPER_PORT }, mishaps);
     }
 
     pub(crate) fn serve_cache(
         &self,
         host: &str,
         mishaps: impl FnMut(&Call<'_>) -> Answer + 'static,
-    ) -> Address {
-        let address = Address { host: host.to_owned(), port: CACHE_PORT };
-        let server = Server { store: Store::default(), mishaps: Box::new(mishaps), calls: 0 };
-        self.state.borrow_mut().servers.insert(address.clone(), server);
-        address
+    ) -> Servers {
+        self.serve_at(Address { host: host.to_owned(), port: CACHE_PORT }, mishaps)
     }
 
     pub(crate) fn serve_etcd(
@@ -86,9 +78,19 @@ impl TestWorld {
         host: &str,
         mishaps: impl FnMut(&Call<'_>) -> Answer + 'static,
     ) -> Servers {
-        let address = Address { host: host.to_owned(), port: ETCD_PORT };
-        let server = Server { store: Store::default(), mishaps: Box::new(mishaps), calls: 0 };
-        self.state.borrow_mut().servers.insert(address.clone(), server);
+        self.serve_at(Address { host: host.to_owned(), port: ETCD_PORT }, mishaps)
+    }
+
+    fn serve_at(
+        &self,
+        address: Address,
+        mishaps: impl FnMut(&Call<'_>) -> Answer + 'static,
+    ) -> Servers {
+        let servers = &mut self.state.borrow_mut().servers;
+        let old = servers.remove(&address);
+        let store = old.map(|server| server.store).unwrap_or_default();
+        let server = Server { store, mishaps: Box::new(mishaps), calls: 0 };
+        servers.insert(address.clone(), server);
         Servers::Ensemble(vec![address])
     }
 

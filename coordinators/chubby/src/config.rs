@@ -1,12 +1,6 @@
 use crate::times::SESSION_LEASE_US;
 
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Member {
-    pub id: u8,
-    pub host: String,
-    /// Port for clients and the other replicas.
-    pub port: u16,
-}
+pub use fencepost_machine::peers::Member;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {

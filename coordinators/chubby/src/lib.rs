@@ -53,7 +53,6 @@ mod tap;
 #[cfg(test)]
 mod tests;
 mod times;
-mod wording;
 
 pub use config::{Config, Member};
 pub use server::Chubby;

@@ -1,6 +1,7 @@
 //! Client requests ([`Request`]), each a line of words.
 
 use crate::times::LOCK_DELAY_MAX_US;
+use fencepost_machine::peers::number;
 
 const NAME_MAX: usize = 256;
 
@@ -73,13 +74,6 @@ impl Request {
 
 fn caller(session: &str, epoch: &str) -> Result<Caller, String> {
     Ok(Caller { session: number(session)?, epoch: number(epoch)? })
-}
-
-fn number(word: &str) -> Result<u64, String> {
-    word.parse().map_err(|_| {
-        let word: String = word.chars().take(20).collect();
-        format!("number '{word}': expected 0 to {}", u64::MAX)
-    })
 }
 
 fn name(word: &str) -> Result<String, String> {

@@ -5,13 +5,11 @@ use crate::replica::{Replica, Saved};
 use crate::request::Request;
 use crate::state::State;
 use crate::tap::LockHeads;
-use crate::wording;
-use bytes::Bytes;
 use fencepost_machine::journal::{self, Check};
-use fencepost_machine::peers::{Accepted, NoLine, Peers};
-use fencepost_machine::wording::Wording;
+use fencepost_machine::peers::{self, Accepted, Line, Peers};
+use fencepost_machine::wording::{self, Wording};
 use fencepost_machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 #[derive(Clone, Debug)]
 struct Proposed {
@@ -51,7 +49,7 @@ pub struct Chubby {
     pub(crate) master: Option<Master>,
     proposed: VecDeque<Proposed>,
     peers: Peers,
-    connections: BTreeMap<ConnectionId, Accepted>,
+    connections: Accepted,
     heads: LockHeads,
     has_booted: bool,
     now: u64,
@@ -72,7 +70,7 @@ impl Chubby {
             master: None,
             proposed: VecDeque::new(),
             peers: Peers::default(),
-            connections: BTreeMap::new(),
+            connections: Accepted::default(),
             heads: LockHeads::new(config.tap_prefix.clone()),
             has_booted: false,
             now: now.monotonic.0,
@@ -87,16 +85,16 @@ impl Chubby {
                 self.has_booted = true;
                 self.report(None, KeyChange::Restored);
             }
-            Input::Accepted { connection, .. } => self.accept(connection),
+            Input::Accepted { connection, .. } => {
+                let max = self.config.connections_max;
+                self.connections.accept(connection, max, &mut self.out.list);
+            }
             Input::Received { connection, bytes } => {
-                if let Some(open) = self.connections.get_mut(&connection) {
-                    open.input.extend_from_slice(bytes);
-                    self.serve(connection);
-                }
+                self.connections.receive(connection, bytes);
+                self.serve(connection);
             }
             Input::Continue => {
-                let waiting = self.connections.iter().find(|(_, open)| open.has_line());
-                if let Some(connection) = waiting.map(|(connection, _)| *connection) {
+                if let Some(connection) = self.connections.waiting() {
                     self.serve(connection);
                 }
             }
@@ -113,17 +111,8 @@ impl Chubby {
         }
     }
 
-    fn accept(&mut self, connection: ConnectionId) {
-        if self.connections.len() < self.config.connections_max {
-            self.connections.insert(connection, Accepted::default());
-        } else {
-            self.send_line(connection, "full");
-            self.out.list.push(Output::Close { connection });
-        }
-    }
-
     fn forget(&mut self, connection: ConnectionId) {
-        self.connections.remove(&connection);
+        self.connections.remove(connection);
         self.heads.closed(connection);
         if let Some(master) = &mut self.master {
             master.closed(connection);
@@ -136,41 +125,27 @@ impl Chubby {
     }
 
     fn send_line(&mut self, connection: ConnectionId, answer: &str) {
-        let bytes = Bytes::from(format!("{answer}\n"));
-        self.out.list.push(Output::Send { connection, bytes });
+        self.out.list.push(peers::line(connection, answer));
     }
 
     fn serve(&mut self, from: ConnectionId) {
-        let Some(connection) = self.connections.get_mut(&from) else { return };
-        let (line, replica) = (connection.line(), connection.peer);
-        let line = match line {
-            Ok(line) => String::from_utf8_lossy(&line).trim().to_owned(),
-            Err(NoLine::Incomplete) => return,
-            Err(NoLine::TooLong) => {
-                self.send_line(from, "error line too long: expected at most 1024 bytes");
-                return self.close(from);
+        let config = &self.config;
+        let is_other = |id| config.others().any(|other| other.id == id);
+        match self.connections.take(from, "replica ", is_other) {
+            None => {}
+            Some(Line::TooLong) => {
+                self.send_line(from, peers::TOO_LONG);
+                self.close(from);
             }
-        };
-        if let Some(replica) = replica {
-            match Message::read(&line) {
-                Some(message) => self.replica.handle_message(replica, message, self.now),
+            Some(Line::Peer(peer, line)) => match Message::read(&line) {
+                Some(message) => self.replica.handle_message(peer, message, self.now),
                 None => self.close(from),
+            },
+            Some(Line::Client(line)) => {
+                self.out.commands += 1;
+                self.answer(from, &line);
             }
-            return;
         }
-        let greeting = line.strip_prefix("replica ").and_then(|word| word.parse().ok());
-        if let Some(id) = greeting.filter(|id| self.is_other(*id)) {
-            if let Some(connection) = self.connections.get_mut(&from) {
-                connection.peer = Some(id);
-            }
-            return;
-        }
-        self.out.commands += 1;
-        self.answer(from, &line);
-    }
-
-    fn is_other(&self, id: u8) -> bool {
-        self.config.others().any(|member| member.id == id)
     }
 
     fn answer(&mut self, from: ConnectionId, line: &str) {
@@ -231,9 +206,7 @@ impl Chubby {
             }
             (false, true) => {
                 (self.master, self.proposed) = (None, VecDeque::new());
-                let is_client = |open: &Accepted| open.peer.is_none();
-                let clients = self.connections.iter().filter(|(_, open)| is_client(open));
-                for connection in clients.map(|(id, _)| *id).collect::<Vec<_>>() {
+                for connection in self.connections.clients().collect::<Vec<_>>() {
                     self.close(connection);
                 }
             }
@@ -309,7 +282,7 @@ impl Machine for Chubby {
         self.settle();
         self.dispatch(input);
         self.settle();
-        self.out.more = self.connections.values().any(Accepted::has_line);
+        self.out.more = self.connections.waiting().is_some();
         self.arm();
         std::mem::swap(&mut self.out, out);
     }
@@ -328,6 +301,6 @@ impl Machine for Chubby {
     }
 
     fn wording(&self) -> Wording {
-        wording::chubby
+        wording::lines_without_json
     }
 }

@@ -1,10 +1,4 @@
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Member {
-    pub id: u8,
-    pub host: String,
-    /// Port for both clients and the other members.
-    pub port: u16,
-}
+pub use fencepost_machine::peers::Member;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {

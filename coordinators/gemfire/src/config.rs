@@ -1,13 +1,7 @@
+pub use fencepost_machine::peers::Member as Server;
+
 /// Default `member-timeout` of a real member, in microseconds.
 pub const MEMBER_TIMEOUT_US: u64 = 5_000_000;
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Server {
-    pub id: u8,
-    pub host: String,
-    /// Port for processes and the other servers.
-    pub port: u16,
-}
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {

@@ -46,7 +46,6 @@ mod server;
 #[cfg(test)]
 mod tests;
 mod view;
-mod wording;
 
 pub use config::{Config, MEMBER_TIMEOUT_US, Server};
 pub use server::GemFire;

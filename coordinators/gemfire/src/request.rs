@@ -1,4 +1,5 @@
 use crate::grantor::{Call, Hold};
+use fencepost_machine::peers::number;
 
 const NAME_MAX: usize = 256;
 
@@ -70,13 +71,6 @@ fn hold(process: &str, words: &[&str]) -> Result<(String, Hold), String> {
     let expires_ms = i64::try_from(number(expires)?).ok().filter(|end| *end > 0);
     let hold = Hold { process: process.to_owned(), serial: number(serial)?, expires_ms };
     Ok((name(lock)?, hold))
-}
-
-fn number(word: &str) -> Result<u64, String> {
-    word.parse().map_err(|_| {
-        let word: String = word.chars().take(20).collect();
-        format!("number '{word}': expected 0 to {}", u64::MAX)
-    })
 }
 
 fn name(word: &str) -> Result<String, String> {

@@ -3,10 +3,8 @@ use crate::grantor::{Change, Grantor, Hold};
 use crate::membership::Membership;
 use crate::message::Message;
 use crate::request::Request;
-use crate::wording;
-use bytes::Bytes;
-use fencepost_machine::peers::{Accepted, NoLine, Peers};
-use fencepost_machine::wording::Wording;
+use fencepost_machine::peers::{self, Accepted, Line, Peers};
+use fencepost_machine::wording::{self, Wording};
 use fencepost_machine::{ConnectionId, Input, KeyChange, Machine, Now, Output, Outputs, TapEvent};
 use std::collections::BTreeMap;
 
@@ -41,7 +39,7 @@ pub struct GemFire {
     pub(crate) membership: Membership,
     pub(crate) grantor: Option<Grantor>,
     peers: Peers,
-    connections: BTreeMap<ConnectionId, Accepted>,
+    connections: Accepted,
     processes: BTreeMap<ConnectionId, String>,
     applicants: BTreeMap<ConnectionId, String>,
     beats: BTreeMap<ConnectionId, Beat>,
@@ -55,7 +53,7 @@ impl GemFire {
             membership: Membership::new(&config, born(now), now.monotonic.0),
             grantor: None,
             peers: Peers::default(),
-            connections: BTreeMap::new(),
+            connections: Accepted::default(),
             processes: BTreeMap::new(),
             applicants: BTreeMap::new(),
             beats: BTreeMap::new(),
@@ -67,16 +65,16 @@ impl GemFire {
 
     fn dispatch(&mut self, input: Input<'_>) {
         match input {
-            Input::Accepted { connection, .. } => self.accept(connection),
+            Input::Accepted { connection, .. } => {
+                let max = self.config.connections_max;
+                self.connections.accept(connection, max, &mut self.out.list);
+            }
             Input::Received { connection, bytes } => {
-                if let Some(open) = self.connections.get_mut(&connection) {
-                    open.input.extend_from_slice(bytes);
-                    self.serve(connection);
-                }
+                self.connections.receive(connection, bytes);
+                self.serve(connection);
             }
             Input::Continue => {
-                let waiting = self.connections.iter().find(|(_, open)| open.has_line());
-                if let Some(connection) = waiting.map(|(connection, _)| *connection) {
+                if let Some(connection) = self.connections.waiting() {
                     self.serve(connection);
                 }
             }
@@ -98,17 +96,8 @@ impl GemFire {
         }
     }
 
-    fn accept(&mut self, connection: ConnectionId) {
-        if self.connections.len() < self.config.connections_max {
-            self.connections.insert(connection, Accepted::default());
-        } else {
-            self.send_line(connection, "full");
-            self.out.list.push(Output::Close { connection });
-        }
-    }
-
     fn forget(&mut self, connection: ConnectionId) {
-        self.connections.remove(&connection);
+        self.connections.remove(connection);
         self.applicants.remove(&connection);
         self.beats.remove(&connection);
         if let Some(grantor) = &mut self.grantor {
@@ -129,40 +118,29 @@ impl GemFire {
     }
 
     fn send_line(&mut self, connection: ConnectionId, answer: &str) {
-        let bytes = Bytes::from(format!("{answer}\n"));
-        self.out.list.push(Output::Send { connection, bytes });
+        self.out.list.push(peers::line(connection, answer));
     }
 
     fn serve(&mut self, from: ConnectionId) {
-        let Some(connection) = self.connections.get_mut(&from) else { return };
-        let (line, peer) = (connection.line(), connection.peer);
-        let line = match line {
-            Ok(line) => String::from_utf8_lossy(&line).trim().to_owned(),
-            Err(NoLine::Incomplete) => return,
-            Err(NoLine::TooLong) => {
-                self.send_line(from, "error line too long: expected at most 1024 bytes");
-                return self.close(from);
+        let config = &self.config;
+        let is_other = |id| config.others().any(|other| other.id == id);
+        match self.connections.take(from, "server ", is_other) {
+            None => {}
+            Some(Line::TooLong) => {
+                self.send_line(from, peers::TOO_LONG);
+                self.close(from);
             }
-        };
-        if let Some(peer) = peer {
-            match Message::read(&line) {
+            Some(Line::Peer(peer, line)) => match Message::read(&line) {
                 Some(message) => self.membership.handle_message(peer, message, born(self.now)),
                 None => self.close(from),
+            },
+            Some(Line::Client(line)) => {
+                self.out.commands += 1;
+                match Request::read(&line) {
+                    Ok(request) => self.answer(from, request),
+                    Err(wrong) => self.send_line(from, &format!("error {wrong}")),
+                }
             }
-            return;
-        }
-        let introduced = line.strip_prefix("server ").and_then(|word| word.parse().ok());
-        let is_other = |id: &u8| self.config.others().any(|server| server.id == *id);
-        if let Some(id) = introduced.filter(is_other) {
-            if let Some(connection) = self.connections.get_mut(&from) {
-                connection.peer = Some(id);
-            }
-            return;
-        }
-        self.out.commands += 1;
-        match Request::read(&line) {
-            Ok(request) => self.answer(from, request),
-            Err(wrong) => self.send_line(from, &format!("error {wrong}")),
         }
     }
 
@@ -401,7 +379,7 @@ impl Machine for GemFire {
         self.settle();
         self.dispatch(input);
         self.settle();
-        self.out.more = self.connections.values().any(Accepted::has_line);
+        self.out.more = self.connections.waiting().is_some();
         self.arm();
         std::mem::swap(&mut self.out, out);
     }
@@ -419,6 +397,6 @@ impl Machine for GemFire {
     }
 
     fn wording(&self) -> Wording {
-        wording::gemfire
+        wording::lines_without_json
     }
 }

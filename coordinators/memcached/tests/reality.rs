@@ -2,20 +2,21 @@
 
 use fencepost_machine::{MonotonicTime, Now, WallTime};
 use fencepost_memcached::{Config, Memcached};
-use fencepost_testing::{Bench, free_port, skip, wait_until_ready};
+use fencepost_testing::differential::differential;
+use fencepost_testing::{Bench, Process, free_port, instant, rest, skip, wait_until_ready};
 use proptest::prelude::*;
-use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 const CASES: u32 = 3_000;
+const SHRINK_MAX: u32 = 4_000;
 const LAST: &[u8] = b"version\r\n";
 const LAST_REPLY: &[u8] = b"VERSION 1.6.18\r\n";
 
 struct Real {
-    process: Child,
+    process: Process,
     port: u16,
 }
 
@@ -33,7 +34,7 @@ impl Real {
             skip("FENCEPOST_REAL_MEMCACHED", "memcached");
             return None;
         };
-        let mut real = Real { process, port };
+        let mut real = Real { process: Process(process), port };
         wait_until_ready("memcached", &mut real.process, || {
             TcpStream::connect(("127.0.0.1", port)).ok()
         });
@@ -46,23 +47,6 @@ impl Real {
         stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         stream
     }
-}
-
-impl Drop for Real {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
-fn rest(ms: u64) {
-    std::thread::sleep(Duration::from_millis(ms));
-}
-
-#[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
-fn instant() -> Instant {
-    Instant::now()
 }
 
 fn ask(stream: &mut TcpStream, bytes: &[u8]) -> Vec<u8> {
@@ -201,22 +185,8 @@ fn command() -> impl Strategy<Value = String> {
 #[test]
 fn replies_are_those_of_a_real_memcached() {
     let Some(real) = Real::start() else { return };
-    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
-    let cases = number("FENCEPOST_DIFFERENTIAL_CASES").unwrap_or(CASES);
-    let seed = number("FENCEPOST_DIFFERENTIAL_SEED").unwrap_or(0) as u8;
-    let config = proptest::test_runner::Config {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 4_000,
-        ..Default::default()
-    };
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
-    let mut runner = TestRunner::new_with_rng(config, rng);
-    let result =
-        runner.run(&prop::collection::vec(command(), 1..60), |commands| check(&real, &commands));
-    if let Err(failure) = result {
-        panic!("{failure}");
-    }
+    let strategy = prop::collection::vec(command(), 1..60);
+    differential(CASES, SHRINK_MAX, &strategy, |commands| check(&real, &commands));
 }
 
 /// Compares the replies of both servers. Cas ids count from each server's first cas id.
@@ -329,6 +299,6 @@ fn a_lease_of_a_second_ends() {
     let deadline = instant() + Duration::from_secs(60);
     while text(&ask(&mut stream, &[b"get a\r\n", LAST].concat())).starts_with("VALUE") {
         assert!(instant() < deadline, "it does not end");
-        rest(5);
+        rest(Duration::from_millis(5));
     }
 }

@@ -1,12 +1,6 @@
-pub type MemberId = u8;
+pub use fencepost_machine::peers::Member;
 
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Member {
-    pub id: MemberId,
-    pub host: String,
-    /// Port for both clients and the other members.
-    pub port: u16,
-}
+pub type MemberId = u8;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {

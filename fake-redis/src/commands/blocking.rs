@@ -61,13 +61,13 @@ fn owned<'a>(keys: impl IntoIterator<Item = &'a [u8]>) -> Vec<Box<[u8]>> {
     keys.into_iter().map(Box::from).collect()
 }
 
-fn wait_for_list(
+fn wait_for(
     call: &mut Call<'_>,
-    keys: Vec<Box<[u8]>>,
+    (wanted, keys): (Wanted, Vec<Box<[u8]>>),
     until_ms: Option<i64>,
     (attempt, give_up): (Attempt, fn(&mut Reply)),
 ) -> CommandResult {
-    call.block(Wait { keys, wanted: Wanted::List, attempt, give_up, until_ms })
+    call.block(Wait { keys, wanted, attempt, give_up, until_ms })
 }
 
 fn pop(call: &mut Call<'_>, end: End) -> CommandResult {
@@ -89,7 +89,7 @@ fn pop(call: &mut Call<'_>, end: End) -> CommandResult {
         }
         Ok(false)
     };
-    wait_for_list(call, keys, until_ms, (Box::new(attempt), Reply::null_array))
+    wait_for(call, (Wanted::List, keys), until_ms, (Box::new(attempt), Reply::null_array))
 }
 
 fn move_element(call: &mut Call<'_>, route: Route, until_ms: Option<i64>) -> CommandResult {
@@ -106,7 +106,7 @@ fn move_element(call: &mut Call<'_>, route: Route, until_ms: Option<i64>) -> Com
         call.reply.bulk(&element);
         Ok(true)
     };
-    wait_for_list(call, keys, until_ms, (Box::new(attempt), Reply::null))
+    wait_for(call, (Wanted::List, keys), until_ms, (Box::new(attempt), Reply::null))
 }
 
 fn brpoplpush(call: &mut Call<'_>) -> CommandResult {
@@ -121,37 +121,28 @@ fn blmove(call: &mut Call<'_>) -> CommandResult {
 }
 
 fn blmpop(call: &mut Call<'_>) -> CommandResult {
-    let until_ms = deadline(call, call.arg(1))?;
-    let several = list::parse_several(call, 2, list::parse_end)?;
-    let (keys, end, count) = (owned(several.keys), several.end, several.count);
-    let wanted = keys.clone();
-    let attempt = move |call: &mut Call<'_>| {
-        list::pop_several(
-            call,
-            &Several { keys: wanted.iter().map(|key| &**key).collect(), end, count },
-        )
-    };
-    wait_for_list(call, keys, until_ms, (Box::new(attempt), Reply::null_array))
+    pop_several(call, Wanted::List, list::parse_end, list::pop_several)
 }
 
 fn bzmpop(call: &mut Call<'_>) -> CommandResult {
+    pop_several(call, Wanted::SortedSet, sorted_set::parse_end, sorted_set::pop_several)
+}
+
+fn pop_several(
+    call: &mut Call<'_>,
+    wanted: Wanted,
+    parse_end: fn(&[u8]) -> Result<End, CommandError>,
+    pop: fn(&mut Call<'_>, &Several<'_>) -> Result<bool, CommandError>,
+) -> CommandResult {
     let until_ms = deadline(call, call.arg(1))?;
-    let several = list::parse_several(call, 2, sorted_set::parse_end)?;
+    let several = list::parse_several(call, 2, parse_end)?;
     let (keys, end, count) = (owned(several.keys), several.end, several.count);
-    let wanted = keys.clone();
-    let attempt: Attempt = Box::new(move |call: &mut Call<'_>| {
-        sorted_set::pop_several(
-            call,
-            &Several { keys: wanted.iter().map(|key| &**key).collect(), end, count },
-        )
-    });
-    call.block(Wait {
-        keys,
-        wanted: Wanted::SortedSet,
-        attempt,
-        give_up: Reply::null_array,
-        until_ms,
-    })
+    let names = keys.clone();
+    let attempt = move |call: &mut Call<'_>| {
+        let keys = names.iter().map(|key| &**key).collect();
+        pop(call, &Several { keys, end, count })
+    };
+    wait_for(call, (wanted, keys), until_ms, (Box::new(attempt), Reply::null_array))
 }
 
 fn zpop(call: &mut Call<'_>, end: End) -> CommandResult {
@@ -159,7 +150,7 @@ fn zpop(call: &mut Call<'_>, end: End) -> CommandResult {
     let until_ms = deadline(call, call.arg(last))?;
     let keys = owned(call.args.up_to(last).from(1).iter());
     let wanted = keys.clone();
-    let attempt: Attempt = Box::new(move |call: &mut Call<'_>| {
+    let attempt = move |call: &mut Call<'_>| {
         for key in &wanted {
             if peek::<SortedSet>(call, key)?.is_none() {
                 continue;
@@ -175,12 +166,6 @@ fn zpop(call: &mut Call<'_>, end: End) -> CommandResult {
             return Ok(true);
         }
         Ok(false)
-    });
-    call.block(Wait {
-        keys,
-        wanted: Wanted::SortedSet,
-        attempt,
-        give_up: Reply::null_array,
-        until_ms,
-    })
+    };
+    wait_for(call, (Wanted::SortedSet, keys), until_ms, (Box::new(attempt), Reply::null_array))
 }

@@ -8,35 +8,19 @@ use rustc_hash::FxBuildHasher;
 pub(crate) type Listeners = IndexMap<Box<[u8]>, Vec<ClientKey>, FxBuildHasher>;
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PubSub {
-    channels: Listeners,
-    patterns: Listeners,
-    shard_channels: Listeners,
-}
+pub(crate) struct PubSub([Listeners; 3]);
 
 impl PubSub {
     pub(crate) fn of(&self, kind: Kind) -> &Listeners {
-        match kind {
-            Kind::Channel => &self.channels,
-            Kind::Pattern => &self.patterns,
-            Kind::ShardChannel => &self.shard_channels,
-        }
-    }
-
-    fn of_mut(&mut self, kind: Kind) -> &mut Listeners {
-        match kind {
-            Kind::Channel => &mut self.channels,
-            Kind::Pattern => &mut self.patterns,
-            Kind::ShardChannel => &mut self.shard_channels,
-        }
+        &self.0[kind as usize]
     }
 
     pub(crate) fn add(&mut self, kind: Kind, name: &[u8], client: ClientKey) {
-        self.of_mut(kind).entry(name.into()).or_default().push(client);
+        self.0[kind as usize].entry(name.into()).or_default().push(client);
     }
 
     pub(crate) fn remove(&mut self, kind: Kind, name: &[u8], client: ClientKey) {
-        let listeners = self.of_mut(kind);
+        let listeners = &mut self.0[kind as usize];
         let Some(clients) = listeners.get_mut(name) else { return };
         clients.retain(|listener| *listener != client);
         if clients.is_empty() {

@@ -11,27 +11,11 @@ pub(crate) enum Kind {
 pub(crate) type Names = IndexSet<Box<[u8]>, FxBuildHasher>;
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Subscriptions {
-    channels: Names,
-    patterns: Names,
-    shard_channels: Names,
-}
+pub(crate) struct Subscriptions([Names; 3]);
 
 impl Subscriptions {
     pub(crate) fn of(&self, kind: Kind) -> &Names {
-        match kind {
-            Kind::Channel => &self.channels,
-            Kind::Pattern => &self.patterns,
-            Kind::ShardChannel => &self.shard_channels,
-        }
-    }
-
-    fn of_mut(&mut self, kind: Kind) -> &mut Names {
-        match kind {
-            Kind::Channel => &mut self.channels,
-            Kind::Pattern => &mut self.patterns,
-            Kind::ShardChannel => &mut self.shard_channels,
-        }
+        &self.0[kind as usize]
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = (Kind, &[u8])> {
@@ -40,14 +24,14 @@ impl Subscriptions {
     }
 
     pub(super) fn add(&mut self, kind: Kind, name: &[u8]) -> bool {
-        self.of_mut(kind).insert(name.into())
+        self.0[kind as usize].insert(name.into())
     }
 
     pub(super) fn remove(&mut self, kind: Kind, name: &[u8]) -> bool {
-        self.of_mut(kind).swap_remove(name)
+        self.0[kind as usize].swap_remove(name)
     }
 
     pub(crate) fn any(&self) -> bool {
-        !(self.channels.is_empty() && self.patterns.is_empty() && self.shard_channels.is_empty())
+        self.0.iter().any(|names| !names.is_empty())
     }
 }

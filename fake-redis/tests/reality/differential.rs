@@ -4,11 +4,12 @@ use crate::sequences::sequence;
 use fake_redis::{
     ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Output, Outputs, WallTime,
 };
+use fencepost_testing::differential::differential;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const CASES: u32 = 5_000;
+const SHRINK_MAX: u32 = 4_000;
 
 #[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
 fn now() -> WallTime {
@@ -80,21 +81,7 @@ fn check(real: &RealRedis, is_resp3: bool, commands: &[Vec<String>]) -> Result<(
 fn replies_are_those_of_a_real_redis() {
     let Some(real) = RealRedis::start(&["--enable-debug-command", "yes"]) else { return };
     real.connect().ask(&["DEBUG", "SET-ACTIVE-EXPIRE", "0"]);
-    let cases =
-        std::env::var("FENCEPOST_DIFFERENTIAL_CASES").ok().and_then(|cases| cases.parse().ok());
-    let cases = cases.unwrap_or(CASES);
-    let config =
-        Config { cases, failure_persistence: None, max_shrink_iters: 4_000, ..Config::default() };
-    let seed = std::env::var("FENCEPOST_DIFFERENTIAL_SEED")
-        .ok()
-        .and_then(|seed| seed.parse::<u8>().ok())
-        .unwrap_or(0);
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
-    let mut runner = TestRunner::new_with_rng(config, rng);
-    let result = runner.run(&(any::<bool>(), sequence()), |(is_resp3, commands)| {
+    differential(CASES, SHRINK_MAX, &(any::<bool>(), sequence()), |(is_resp3, commands)| {
         check(&real, is_resp3, &commands)
     });
-    if let Err(failure) = result {
-        panic!("{failure}");
-    }
 }

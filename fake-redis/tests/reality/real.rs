@@ -1,8 +1,8 @@
-use fencepost_testing::{free_port, wait_for, wait_until_ready};
+use fencepost_testing::{Process, free_port, wait_for, wait_until_ready};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 pub(crate) fn skip(program: &str) {
@@ -10,16 +10,9 @@ pub(crate) fn skip(program: &str) {
 }
 
 pub(crate) struct RealRedis {
-    process: Child,
+    process: Process,
     pub(crate) port: u16,
     folder: tempfile::TempDir,
-}
-
-impl Drop for RealRedis {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }
 
 impl RealRedis {
@@ -74,7 +67,7 @@ impl RealRedis {
             skip(program);
             return None;
         };
-        let mut real = RealRedis { process, port, folder };
+        let mut real = RealRedis { process: Process(process), port, folder };
         wait_until_ready(program, &mut real.process, || {
             TcpStream::connect(("127.0.0.1", port)).ok()
         });

@@ -12,6 +12,6 @@ pub(super) fn run(input: &[u8]) {
     let config = Config { members, ..Config::default() };
     let mut server = Bench::of(Chubby::new(config, &DiskImage::default(), Now::unstepped(START)));
     let greeting: &[u8] = if is_alone { b"" } else { b"replica 2\n" };
-    let said = server.converse(greeting, input, b"master\n");
+    let said = server.converse(greeting, input, None, b"master\n");
     assert!(said.starts_with(b"master "), "{}", String::from_utf8_lossy(&said));
 }

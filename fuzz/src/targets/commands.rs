@@ -1,10 +1,11 @@
 //! Sends arbitrary commands to a Redis server, which must not panic.
 
+use crate::bench::{Bench, encode};
 use crate::targets::typed;
 use arbitrary::Arbitrary;
-use fake_redis::{
-    ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Outputs, WallTime,
-};
+use fake_redis::{DiskImage, NodeConfig};
+
+const LAST_PAUSE_MS: u64 = 2_600_000_000;
 
 const NAMES: &[&str] = &[
     "GET", "SET", "GETEX", "GETSET", "APPEND", "SETRANGE", "GETRANGE", "INCRBY", "INCRBYFLOAT",
@@ -91,16 +92,10 @@ struct Step {
 }
 
 fn request(step: &Step) -> Vec<u8> {
-    let name = NAMES[usize::from(step.name) % NAMES.len()].as_bytes().to_vec();
-    let words: Vec<Vec<u8>> =
-        std::iter::once(name).chain(step.arguments.iter().map(Argument::bytes)).collect();
-    let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
-    for word in words {
-        bytes.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
-        bytes.extend_from_slice(&word);
-        bytes.extend_from_slice(b"\r\n");
-    }
-    bytes
+    let arguments: Vec<Vec<u8>> = step.arguments.iter().map(Argument::bytes).collect();
+    let mut words = vec![NAMES[usize::from(step.name) % NAMES.len()].as_bytes()];
+    words.extend(arguments.iter().map(Vec::as_slice));
+    encode(&words)
 }
 
 pub(super) fn run(input: &[u8]) {
@@ -108,39 +103,14 @@ pub(super) fn run(input: &[u8]) {
 }
 
 fn check_input(steps: Vec<Step>) {
-    let mut now = WallTime(1_700_000_000_000_000);
-    let mut node = Node::new(NodeConfig::default(), DiskImage::default(), 1, now);
-    let mut out = Outputs::default();
-    node.handle(Input::Timer, Now::unstepped(now), &mut out);
-    for connection in 0..2 {
-        node.handle(
-            Input::Accepted { connection: ConnectionId(connection), peer: "127.0.0.1:50000" },
-            Now::unstepped(now),
-            &mut out,
-        );
-    }
+    let mut server = Bench::server(NodeConfig::default(), DiskImage::default());
+    let clients = [server.accept(), server.accept()];
     for step in &steps {
-        now.0 += i64::from(step.millis) * 1_000;
-        node.handle(Input::Timer, Now::unstepped(now), &mut out);
-        let bytes = request(step);
-        node.handle(
-            Input::Received { connection: ConnectionId(step.connection.into()), bytes: &bytes },
-            Now::unstepped(now),
-            &mut out,
-        );
-        out.clear();
+        server.pass(step.millis.into());
+        server.receive(clients[usize::from(step.connection)], &request(step));
+        server.sent.clear();
     }
-    now.0 += 2_600_000_000_000;
-    node.handle(Input::Timer, Now::unstepped(now), &mut out);
-    node.handle(
-        Input::Accepted { connection: ConnectionId(2), peer: "127.0.0.1:50001" },
-        Now::unstepped(now),
-        &mut out,
-    );
-    out.clear();
-    node.handle(
-        Input::Received { connection: ConnectionId(2), bytes: b"QUIT\r\n" },
-        Now::unstepped(now),
-        &mut out,
-    );
+    server.pass(LAST_PAUSE_MS);
+    let last = server.accept();
+    server.receive(last, b"QUIT\r\n");
 }

@@ -3,9 +3,8 @@
 //! server.
 
 use crate::bench::{Bench, START};
-use crate::pieces;
 use fencepost_etcd::{Config, Etcd, Member};
-use fencepost_machine::{DiskImage, Input, Now};
+use fencepost_machine::{DiskImage, Now};
 
 const QUESTION: &[u8] = b"GET /version HTTP/1.1\r\nHost: etcd-1\r\n\r\n";
 const WAKES: (u32, u64) = (25, 100);
@@ -17,29 +16,6 @@ pub(super) fn run(input: &[u8]) {
     let config = Config { members, ..Config::default() };
     let mut server = Bench::of(Etcd::new(config, &DiskImage::default(), Now::unstepped(START)));
     (0..WAKES.0).for_each(|_| server.pass(WAKES.1));
-    let mut clients = [server.accept(), server.accept(), server.accept()];
-    for (kind, bytes) in pieces(input) {
-        match kind {
-            0..=2 => server.receive(clients[usize::from(kind)], bytes),
-            3 => server.pass(bytes.iter().map(|byte| u64::from(*byte)).sum()),
-            4 => {
-                for client in &mut clients {
-                    server.input(Input::Closed { connection: *client });
-                    *client = server.accept();
-                }
-            }
-            _ => {
-                if let Some(called) = server.opened.last().copied() {
-                    server.receive(called, bytes);
-                }
-            }
-        }
-        server.sent.clear();
-    }
-    let last = server.accept();
-    server.receive(last, QUESTION);
-    let said: Vec<&[u8]> =
-        server.sent.iter().filter(|(to, _)| *to == last).map(|(_, said)| &said[..]).collect();
-    let said = said.concat();
+    let said = server.converse(b"", input, Some(5), QUESTION);
     assert!(said.starts_with(b"HTTP/1.1 200 OK\r\n"), "{}", String::from_utf8_lossy(&said));
 }

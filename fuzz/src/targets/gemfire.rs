@@ -12,6 +12,6 @@ pub(super) fn run(input: &[u8]) {
     let config = Config { servers, ..Config::default() };
     let mut server = Bench::of(GemFire::new(config, Now::unstepped(START)));
     let greeting: &[u8] = if is_alone { b"" } else { b"server 2\n" };
-    let said = server.converse(greeting, input, b"nonsense\n");
+    let said = server.converse(greeting, input, None, b"nonsense\n");
     assert!(said.starts_with(b"error request"), "{}", String::from_utf8_lossy(&said));
 }

@@ -35,8 +35,10 @@ fn enter(server: &mut Bench<Mysql>) -> ConnectionId {
 pub(super) fn run(input: &[u8]) {
     let config = Config { schema: SCHEMA.to_owned(), ..Config::default() };
     let mut server = Bench::of(Mysql::new(config, &DiskImage::default()));
-    let clients = [enter(&mut server), enter(&mut server)];
-    server.play(clients, input, |server, client| drop(look_at(server, client)));
+    let clients = [enter(&mut server), enter(&mut server), server.accept()];
+    server.play(clients, 2, input, None, |server, kind| {
+        look_at(server, clients[usize::from(kind == 1)]);
+    });
     let last = enter(&mut server);
     let greeting = look_at(&mut server, last);
     assert_eq!(greeting, [Some(10), Some(0)], "a greeting, and that it is let in");

@@ -32,8 +32,10 @@ pub(super) fn run(input: &[u8]) {
     let config = Config { schema: TABLE.to_owned(), ..Config::default() };
     let machine = Postgresql::new(config, &DiskImage::default(), Now::unstepped(START));
     let mut server = Bench::of(machine);
-    let clients = [enter(&mut server), enter(&mut server)];
-    server.play(clients, input, |server, client| drop(look_at(server, client)));
+    let clients = [enter(&mut server), enter(&mut server), server.accept()];
+    server.play(clients, 2, input, None, |server, kind| {
+        look_at(server, clients[usize::from(kind == 1)]);
+    });
     let last = enter(&mut server);
     look_at(&mut server, last);
     server.receive(last, QUESTION);

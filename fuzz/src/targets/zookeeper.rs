@@ -3,8 +3,7 @@
 //! get a session.
 
 use crate::bench::{Bench, START};
-use crate::pieces;
-use fencepost_machine::{ConnectionId, DiskImage, Input, Now};
+use fencepost_machine::{ConnectionId, DiskImage, Now};
 use fencepost_zookeeper::{Config, Member, ZooKeeper};
 
 const CONNECT: &[u8] = b"\0\0\0\x2d\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x0f\xa0\0\0\0\0\0\0\0\0\
@@ -37,26 +36,10 @@ pub(super) fn run(input: &[u8]) {
     let machine = ZooKeeper::new(config, &DiskImage::default(), Now::unstepped(START));
     let mut server = Bench::of(machine);
     let client = enter(&mut server);
-    let mut strangers = [server.accept(), server.accept()];
-    for (kind, bytes) in pieces(input) {
-        match kind {
-            0 => server.receive(client, bytes),
-            1 | 2 => server.receive(strangers[usize::from(kind) - 1], bytes),
-            3 => server.pass(bytes.iter().map(|byte| u64::from(*byte)).sum()),
-            4 => {
-                for stranger in &mut strangers {
-                    server.input(Input::Closed { connection: *stranger });
-                    *stranger = server.accept();
-                }
-            }
-            _ => {
-                if let Some(called) = server.opened.last().copied() {
-                    server.receive(called, bytes);
-                }
-            }
-        }
-        look_at(&mut server, client);
-    }
+    let clients = [client, server.accept(), server.accept()];
+    server.play(clients, 1, input, Some(5), |server, _| {
+        look_at(server, client);
+    });
     let last = enter(&mut server);
     assert!(!is_alone || look_at(&mut server, last) == 1, "a new client gets a session");
 }

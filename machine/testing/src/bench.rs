@@ -2,8 +2,8 @@
 
 use fencepost_machine::wording::Speaker;
 use fencepost_machine::{
-    ConnectionId, Disk, DiskImage, DiskReply, Input, Machine, MonotonicTime, Now, Output, Outputs,
-    SyncError, TapEvent, WallTime,
+    ConnectionId, Disk, DiskImage, DiskReply, Input, KeyChange, Machine, MonotonicTime, Now,
+    Output, Outputs, SyncError, TapEvent, WallTime,
 };
 use std::collections::BTreeMap;
 
@@ -157,5 +157,15 @@ impl<M: Machine> Bench<M> {
     pub fn take_words(&mut self, connection: u32) -> String {
         let sent = self.take(connection);
         self.machine.wording()(Speaker::Server, &sent)
+    }
+
+    /// Takes the taps, which must all be of the key `lock` on a primary.
+    pub fn tap_lines(&mut self) -> Vec<(KeyChange, String, Option<u32>)> {
+        let line = |tap: TapEvent| {
+            assert_eq!((&tap.key[..], tap.primary), (&b"lock"[..], true));
+            let value = String::from_utf8_lossy(&tap.value.unwrap_or_default()).into_owned();
+            (tap.change, value, tap.by.map(|ConnectionId(number)| number))
+        };
+        std::mem::take(&mut self.taps).into_iter().map(line).collect()
     }
 }

@@ -4,13 +4,18 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+pub mod depth;
+pub mod differential;
 pub mod disks;
 mod real;
 mod world;
 
 pub use bench::Bench;
-pub use real::{free_port, signal, skip, wait_for, wait_until_ready};
-pub use world::{Crash, End, Host, World};
+pub use real::{
+    Process, free_port, give_to_nobody, instant, rest, run_as_nobody, signal, skip, wait_for,
+    wait_until_ready,
+};
+pub use world::{Crash, End, Host, World, members};
 
 /// Implements `Deref` and `DerefMut` for a wrapper of a [`Bench`] or [`World`].
 #[macro_export]

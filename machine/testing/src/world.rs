@@ -1,6 +1,7 @@
 //! A deterministic cluster for tests ([`World`]), with a network, disks and clients.
 
 use bytes::{Bytes, BytesMut};
+use fencepost_machine::peers::Member;
 use fencepost_machine::{
     ConnectionId, Disk, DiskImage, DiskReply, Input, Machine, MonotonicTime, Now, Output, Outputs,
     TapEvent, WallTime,
@@ -316,6 +317,26 @@ impl<M: Machine> World<M> {
         }
     }
 
+    pub fn send_line(&mut self, connection: ConnectionId, line: &str) {
+        self.send(0, connection, &format!("{line}\n").into());
+    }
+
+    /// Takes all text that a client has received, trimmed.
+    pub fn received(&mut self, connection: ConnectionId) -> String {
+        let inbox = self.inboxes.remove(&End { host: None, connection });
+        String::from_utf8_lossy(&inbox.unwrap_or_default()).trim().to_owned()
+    }
+
+    /// Sends a line on a new connection, and returns the text that is received within 20 ms.
+    pub fn ask(&mut self, at: usize, line: &str) -> String {
+        let connection = self.connect(at);
+        self.send_line(connection, line);
+        self.run(20);
+        let heard = self.received(connection);
+        self.hang_up(connection);
+        heard
+    }
+
     pub fn server(&self, host: usize) -> Option<&M> {
         self.hosts[host].machine.as_ref()
     }
@@ -327,4 +348,24 @@ impl<M: Machine> World<M> {
     pub fn taps(&mut self, host: usize) -> Vec<TapEvent> {
         std::mem::take(&mut self.hosts[host].taps)
     }
+
+    /// Takes a server's taps, each as its change and its value.
+    pub fn tap_lines(&mut self, host: usize) -> Vec<String> {
+        let words = |tap: TapEvent| {
+            let value = String::from_utf8_lossy(tap.value.as_deref().unwrap()).into_owned();
+            format!("{:?} {value}", tap.change)
+        };
+        self.taps(host).into_iter().map(words).collect()
+    }
+}
+
+/// Returns members 1 to `count`. Their hosts are the numbers from `first` on, as in a [`World`].
+#[must_use]
+pub fn members(count: usize, first: usize, port: u16) -> Vec<Member> {
+    let member = |at: usize| Member {
+        id: u8::try_from(at + 1).unwrap(),
+        host: (at + first).to_string(),
+        port,
+    };
+    (0..count).map(member).collect()
 }

@@ -1,14 +1,13 @@
-use crate::{Chubby, Config, Member};
+use crate::{Chubby, Config};
 use fencepost_machine::Now;
-use fencepost_testing::{Bench, disks};
+use fencepost_testing::{Bench, disks, members};
 use proptest::prelude::*;
 
-fn config(count: u8) -> Config {
-    let member = |id| Member { id, host: id.to_string(), port: 2_000 };
-    Config { members: (1..=count).map(member).collect(), seed: 1, ..Config::default() }
+fn config(count: usize) -> Config {
+    Config { members: members(count, 1, 2_000), seed: 1, ..Config::default() }
 }
 
-fn bench(count: u8) -> Bench<Chubby> {
+fn bench(count: usize) -> Bench<Chubby> {
     Bench::new(|disk, now| Chubby::new(config(count), disk, now))
 }
 

@@ -1,6 +1,4 @@
-use crate::{Chubby, Config, Member};
-use fencepost_machine::ConnectionId;
-use fencepost_testing::End;
+use crate::{Chubby, Config};
 
 pub(super) struct World(fencepost_testing::World<Chubby>);
 
@@ -8,12 +6,7 @@ fencepost_testing::deref!(World, 0: fencepost_testing::World<Chubby>);
 
 impl World {
     pub(super) fn of(count: usize) -> World {
-        let member = |id: usize| Member {
-            id: u8::try_from(id + 1).unwrap(),
-            host: (id + 1).to_string(),
-            port: 2_000,
-        };
-        let members = (0..count).map(member).collect();
+        let members = fencepost_testing::members(count, 1, 2_000);
         let tap_prefix = Some("lock".to_owned());
         let config = Config { members, seed: 7, tap_prefix, ..Config::default() };
         let start =
@@ -34,26 +27,9 @@ impl World {
         masters[0]
     }
 
-    pub(super) fn received(&mut self, connection: ConnectionId) -> String {
-        let inbox = self.inboxes.remove(&End { host: None, connection });
-        String::from_utf8_lossy(&inbox.unwrap_or_default()).trim().to_owned()
-    }
-
-    pub(super) fn send_line(&mut self, connection: ConnectionId, line: &str) {
-        self.send(0, connection, &format!("{line}\n").into());
-    }
-
-    pub(super) fn ask(&mut self, at: usize, line: &str) -> String {
-        let connection = self.connect(at);
-        self.send_line(connection, line);
-        self.run(20);
-        let heard = self.received(connection);
-        self.hang_up(connection);
-        heard
-    }
-
     pub(super) fn session(&mut self) -> String {
-        let opened = self.ask(self.master(), "open");
+        let master = self.master();
+        let opened = self.ask(master, "open");
         let words: Vec<&str> = opened.split(' ').collect();
         assert_eq!((words[0], words[3]), ("session", "12000000"), "{opened}");
         format!("{} {}", words[1], words[2])
@@ -68,13 +44,5 @@ impl World {
             heard += &self.received(connection);
         }
         heard.contains(" acquired lock")
-    }
-
-    pub(super) fn tap_lines(&mut self, at: usize) -> Vec<String> {
-        let words = |tap: fencepost_machine::TapEvent| {
-            let value = String::from_utf8_lossy(tap.value.as_deref().unwrap()).into_owned();
-            format!("{:?} {value}", tap.change)
-        };
-        self.taps(at).into_iter().map(words).collect()
     }
 }

@@ -1,4 +1,4 @@
-use crate::{Config, Etcd, Member};
+use crate::{Config, Etcd};
 use fencepost_machine::ConnectionId;
 use fencepost_testing::End;
 
@@ -8,12 +8,8 @@ fencepost_testing::deref!(World, 0: fencepost_testing::World<Etcd>);
 
 impl World {
     pub(super) fn of(count: usize, config: Config) -> World {
-        let member = |id: usize| Member {
-            id: u8::try_from(id + 1).unwrap(),
-            host: (id + 1).to_string(),
-            port: 2_379,
-        };
-        let config = Config { members: (0..count).map(member).collect(), ..config };
+        let members = fencepost_testing::members(count, 1, 2_379);
+        let config = Config { members, ..config };
         let start = move |me, disk: &_, now| Etcd::new(Config { me, ..config.clone() }, disk, now);
         World(fencepost_testing::World::started(count, 1, Box::new(start)))
     }

@@ -11,4 +11,4 @@ mod sequences;
 #[expect(dead_code, reason = "the tests of the crate itself want more of it")]
 mod world;
 
-use fencepost_etcd::{Config, Etcd, Member};
+use fencepost_etcd::{Config, Etcd};

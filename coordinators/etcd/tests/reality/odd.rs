@@ -1,7 +1,9 @@
 use super::fake::Fake;
 use super::http::{Plain, Server, post};
-use super::real::{Real, read, rest};
+use super::real::{Real, read};
+use fencepost_testing::rest;
 use std::io::Write;
+use std::time::Duration;
 
 const BODIES: [&str; 36] = [
     "",
@@ -218,11 +220,11 @@ fn a_lock_is_granted_after_its_own_lease_has_ended_as_by_the_real_server() {
     let (mut waiter, mut leaver) = (real.connect(), real.connect());
     let (our_waiter, our_leaver) = (fake.connect(), fake.connect());
     waiter.write_all(&wait(72)).unwrap();
-    rest(100);
+    rest(Duration::from_millis(100));
     leaver.write_all(&wait(73)).unwrap();
-    rest(100);
+    rest(Duration::from_millis(100));
     drop(leaver);
-    rest(100);
+    rest(Duration::from_millis(100));
     fake.send(our_waiter, &wait(72));
     fake.send(our_leaver, &wait(73));
     fake.hang_up(our_leaver);

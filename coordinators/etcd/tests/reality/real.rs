@@ -1,14 +1,14 @@
 use super::http::{Server, whole};
-use fencepost_testing::{free_port, skip, wait_until_ready};
+use fencepost_testing::{Process, free_port, skip, wait_until_ready};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const SILENCE: Duration = Duration::from_millis(300);
 
 pub(crate) struct Real {
-    process: Child,
+    process: Process,
     port: u16,
     kept: Option<TcpStream>,
     _folder: tempfile::TempDir,
@@ -53,7 +53,7 @@ impl Real {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let mut real = Real { process, port, kept: None, _folder: folder };
+        let mut real = Real { process: Process(process), port, kept: None, _folder: folder };
         wait_until_ready("etcd", &mut real.process, || is_healthy(port).then_some(()));
         Some(real)
     }
@@ -112,16 +112,4 @@ impl Server for Real {
         self.kept = Some(stream);
         said
     }
-}
-
-impl Drop for Real {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-#[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
-pub(crate) fn rest(ms: u64) {
-    std::thread::sleep(Duration::from_millis(ms));
 }

@@ -1,14 +1,14 @@
 use super::cluster::{Cluster, Pace};
-use super::real::{is_there, read, rest};
-use fencepost_testing::{free_port, signal};
+use super::real::{is_there, read};
+use fencepost_testing::{Process, free_port, instant, rest, signal};
 use std::io::Write;
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 struct Member {
-    process: Child,
+    process: Process,
     name: String,
     ports: [u16; 2],
     folder: tempfile::TempDir,
@@ -30,9 +30,9 @@ fn run(
     [client, peer]: [u16; 2],
     (cluster, pace): (&str, Pace),
     folder: &Path,
-) -> Child {
+) -> Process {
     let (client, peer) = (url(client), url(peer));
-    Command::new("etcd")
+    let process = Command::new("etcd")
         .args(["--unsafe-no-fsync", "--name", name, "--data-dir"])
         .arg(folder.join("data"))
         .args(["--listen-client-urls", &client, "--advertise-client-urls", &client])
@@ -43,12 +43,11 @@ fn run(
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
+        .spawn();
+    Process(process.unwrap())
 }
 
 impl RealCluster {
-    #[expect(clippy::disallowed_methods, reason = "real servers live by the real clock")]
     pub(crate) fn start(pace: Pace) -> Option<RealCluster> {
         if !is_there() {
             return None;
@@ -64,7 +63,7 @@ impl RealCluster {
             Member { process, name, ports, folder }
         };
         let members = names.into_iter().zip(ports).map(member).collect();
-        Some(RealCluster { members, cluster, pace, started: Instant::now() })
+        Some(RealCluster { members, cluster, pace, started: instant() })
     }
 
     fn signal(&self, at: usize, name: &str) {
@@ -106,7 +105,7 @@ impl Cluster for RealCluster {
     }
 
     fn pass(&mut self, ms: u64) {
-        rest(ms);
+        rest(Duration::from_millis(ms));
     }
 
     fn kill(&mut self, at: usize) {
@@ -126,11 +125,5 @@ impl Cluster for RealCluster {
 
     fn resume(&mut self, at: usize) {
         self.signal(at, "CONT");
-    }
-}
-
-impl Drop for RealCluster {
-    fn drop(&mut self) {
-        (0..3).for_each(|at| self.kill(at));
     }
 }

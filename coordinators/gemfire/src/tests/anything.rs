@@ -1,10 +1,9 @@
-use crate::{Config, GemFire, Server};
-use fencepost_testing::Bench;
+use crate::{Config, GemFire};
+use fencepost_testing::{Bench, members};
 use proptest::prelude::*;
 
-fn bench(count: u8) -> Bench<GemFire> {
-    let server = |id| Server { id, host: id.to_string(), port: 2_000 };
-    let servers = (1..=count).map(server).collect();
+fn bench(count: usize) -> Bench<GemFire> {
+    let servers = members(count, 1, 2_000);
     Bench::new(|_, now| GemFire::new(Config { servers, ..Config::default() }, now))
 }
 

@@ -1,6 +1,5 @@
-use crate::{Config, GemFire, Server};
+use crate::{Config, GemFire};
 use fencepost_machine::ConnectionId;
-use fencepost_testing::End;
 use std::collections::BTreeMap;
 
 pub(super) struct World {
@@ -14,13 +13,8 @@ fencepost_testing::deref!(World, world: fencepost_testing::World<GemFire>);
 
 impl World {
     pub(super) fn of(count: usize) -> World {
-        let server = |id: usize| Server {
-            id: u8::try_from(id + 1).unwrap(),
-            host: (id + 1).to_string(),
-            port: 2_000,
-        };
         let config = Config {
-            servers: (0..count).map(server).collect(),
+            servers: fencepost_testing::members(count, 1, 2_000),
             member_timeout_us: 2_000_000,
             tap_prefix: Some("lock".to_owned()),
             ..Config::default()
@@ -51,27 +45,10 @@ impl World {
         (0..self.hosts.len()).find(grants)
     }
 
-    pub(super) fn received(&mut self, connection: ConnectionId) -> String {
-        let inbox = self.world.inboxes.remove(&End { host: None, connection });
-        String::from_utf8_lossy(&inbox.unwrap_or_default()).trim().to_owned()
-    }
-
-    pub(super) fn send_line(&mut self, connection: ConnectionId, line: &str) {
-        self.world.send(0, connection, &format!("{line}\n").into());
-    }
-
     pub(super) fn begin(&mut self, at: usize, line: &str) -> ConnectionId {
         let connection = self.connect(at);
         self.send_line(connection, line);
         connection
-    }
-
-    pub(super) fn ask(&mut self, at: usize, line: &str) -> String {
-        let connection = self.begin(at, line);
-        self.run(20);
-        let heard = self.received(connection);
-        self.hang_up(connection);
-        heard
     }
 
     pub(super) fn join(&mut self, process: &str) {
@@ -138,13 +115,5 @@ impl World {
         let at = self.grantor().unwrap();
         let version = self.numbers(at).1;
         self.ask(at, &format!("unlock {process} {version} {words}"))
-    }
-
-    pub(super) fn tap_lines(&mut self, at: usize) -> Vec<String> {
-        let words = |tap: fencepost_machine::TapEvent| {
-            let value = String::from_utf8_lossy(tap.value.as_deref().unwrap()).into_owned();
-            format!("{:?} {value}", tap.change)
-        };
-        self.taps(at).into_iter().map(words).collect()
     }
 }

@@ -1,22 +1,11 @@
 use super::world::World;
 use crate::Config;
+use fencepost_testing::depth::{Level, drawn, level, on_small_stack};
 
 const TOO_DEEP: &str = "ERROR 1436: Thread stack overrun";
 const TOO_NESTED: &str = "ERROR 1235: ";
-const STACK_BYTES: usize = 1 << 20;
 const MANY: u32 = 10_000;
 const FEW: u32 = 100;
-
-#[derive(Clone, Copy)]
-struct Level {
-    start: &'static str,
-    before: &'static str,
-    after: &'static str,
-}
-
-const fn level(start: &'static str, before: &'static str, after: &'static str) -> Level {
-    Level { start, before, after }
-}
 
 const DEEPER: &[Level] = &[
     level("n", "", " + 1"),
@@ -49,22 +38,15 @@ const WIDER: &[Level] = &[
     level("n in (1", "", ", 2"),
 ];
 
-fn deep(level: Level, depth: usize) -> String {
-    let Level { start, before, after } = level;
-    format!("{}{start}{}", before.repeat(depth), after.repeat(depth))
-}
-
 fn answers(statements: Vec<String>) -> Vec<String> {
-    let ask = move || {
+    on_small_stack(move || {
         let schema = "CREATE DATABASE d; USE d;
             CREATE TABLE t (k INT NOT NULL PRIMARY KEY, n INT); INSERT INTO t VALUES (1, 0)";
         let mut world = World::of(Config { schema: schema.to_owned(), ..Config::default() });
         let id = world.session();
         world.ask(id, "USE d");
         statements.iter().map(|statement| world.ask(id, statement)).collect()
-    };
-    let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(ask);
-    thread.expect("a thread").join().expect("the server lives")
+    })
 }
 
 fn statements(expression: &str) -> Vec<String> {
@@ -89,12 +71,12 @@ fn is_refused(said: &str) -> bool {
 #[test]
 fn a_chain_of_any_operator_is_answered() {
     for level in DEEPER {
-        for said in answers(vec![format!("SELECT {}", deep(*level, 100_000))]) {
+        for said in answers(vec![format!("SELECT {}", level.deep(100_000))]) {
             assert!(is_refused(&said), "{:?} .. {:?}: {said}", level.before, level.after);
         }
     }
     for level in WIDER {
-        let wide = deep(*level, 100_000);
+        let wide = level.deep(100_000);
         let end = if wide.contains('(') { ")" } else { "" };
         let said = answers(vec![format!("SELECT k, {wide}{end} FROM t")]);
         assert!(said[0].starts_with("(1, "), "{:?}: {}", level.after, said[0]);
@@ -113,7 +95,7 @@ fn a_chain_is_as_long_as_on_the_real_server() {
 fn the_deepest_expressions_fit_the_stack() {
     for level in DEEPER {
         let depths = [31, 63, 592];
-        let chains = depths.map(|depth| statements(&deep(*level, depth)));
+        let chains = depths.map(|depth| statements(&level.deep(depth)));
         answers(chains.concat());
     }
 }
@@ -122,27 +104,13 @@ fn the_deepest_expressions_fit_the_stack() {
 #[test]
 fn nested_operators_do_not_multiply_the_time() {
     for level in [level("n", "(", " in (1, 2))"), level("1", "n in (1, ", ")")] {
-        let said = answers(vec![format!("SELECT k FROM t WHERE n = {}", deep(level, 60))]);
+        let said = answers(vec![format!("SELECT k FROM t WHERE n = {}", level.deep(60))]);
         assert!(!said[0].starts_with("ERROR"), "{:?}: {}", level.after, said[0]);
     }
 }
 
-fn drawn(statements: u32) {
-    let mut state = 1_u64;
-    let mut draw = move |below: usize| {
-        let (factor, summand) = (6_364_136_223_846_793_005, 1_442_695_040_888_963_407);
-        state = state.wrapping_mul(factor).wrapping_add(summand);
-        (state >> 33) as usize % below
-    };
-    let mut all = Vec::new();
-    for number in 0..statements as usize {
-        let mut expression = "n".to_owned();
-        for _ in 0..number * 1_000 / statements as usize {
-            let level = DEEPER[draw(DEEPER.len())];
-            expression = format!("{}{expression}{}", level.before, level.after);
-        }
-        all.push(format!("SELECT {expression} FROM t"));
-    }
+fn check_drawn(statements: u32) {
+    let all = drawn(statements, "n", |draw, inner| DEEPER[draw(DEEPER.len())].around(inner));
     let said = answers(all);
     assert!(said.iter().any(|said| said.starts_with('(')));
     assert!(said.iter().any(|said| is_refused(said)));
@@ -151,11 +119,11 @@ fn drawn(statements: u32) {
 
 #[test]
 fn drawn_statements_of_growing_depth_are_answered() {
-    drawn(FEW);
+    check_drawn(FEW);
 }
 
 #[test]
 #[ignore = "takes long; ci/nightly.sh runs it"]
 fn many_drawn_statements_of_growing_depth_are_answered() {
-    drawn(MANY);
+    check_drawn(MANY);
 }

@@ -1,19 +1,16 @@
 use super::packets::{is_whole, query, root, split};
-use fencepost_testing::{free_port, skip, wait_until_ready};
+use fencepost_testing::{
+    Process, free_port, give_to_nobody, instant, rest, run_as_nobody, skip, wait_until_ready,
+};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::os::unix::fs::{MetadataExt, chown};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
-
-/// User id of `nobody`. MariaDB refuses to run as root.
-const NOBODY: u32 = 65_534;
+use std::time::Duration;
 
 pub(crate) struct Real {
-    process: Child,
+    process: Process,
     port: u16,
     _folder: tempfile::TempDir,
     observer: Option<Connection>,
@@ -49,14 +46,9 @@ fn command(program: &Path, folder: &Path) -> Command {
     command.arg("--no-defaults").arg(format!("--datadir={}", folder.join("data").display()));
     // A starting server deletes all temporary tables in this folder, even those of other servers.
     command.env("TMPDIR", folder);
-    if is_root() {
-        command.uid(NOBODY).gid(NOBODY);
-    }
+    // MariaDB refuses to run as root.
+    run_as_nobody(&mut command);
     command
-}
-
-fn is_root() -> bool {
-    std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
 fn prepare(install: &Path, folder: &Path) {
@@ -103,9 +95,7 @@ impl Real {
             return None;
         };
         let folder = tempfile::tempdir().unwrap();
-        if is_root() {
-            chown(folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
-        }
+        give_to_nobody(folder.path());
         prepare(&install, folder.path());
         let port = free_port();
         let socket = folder.path().join("socket");
@@ -117,7 +107,7 @@ impl Real {
             .args(more)
             .spawn()
             .unwrap();
-        let mut real = Real { process, port, _folder: folder, observer: None };
+        let mut real = Real { process: Process(process), port, _folder: folder, observer: None };
         let observer = wait_until_ready("MariaDB", &mut real.process, || session(port));
         real.observer = Some(observer);
         Some(real)
@@ -146,7 +136,7 @@ impl Real {
             if is_enough(&rows) {
                 return true;
             }
-            rest(200);
+            rest(Duration::from_micros(200));
         }
         false
     }
@@ -182,7 +172,7 @@ impl Real {
             if self.sessions().iter().all(|one| one.id != id) {
                 return true;
             }
-            rest(50);
+            rest(Duration::from_micros(50));
         }
         false
     }
@@ -214,13 +204,6 @@ fn seen(body: &[u8]) -> Option<Seen> {
     let [id, _, _, _, command, _, state, ..] = values[..] else { return None };
     let id = id.parse().ok().filter(|_| command != "Daemon")?;
     Some(Seen { id, waits: state == "User lock" })
-}
-
-impl Drop for Real {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }
 
 pub(crate) struct Connection {
@@ -268,14 +251,4 @@ impl Connection {
 fn patience() -> Duration {
     let ms = std::env::var("FENCEPOST_DIFFERENTIAL_PATIENCE_MS").ok();
     Duration::from_millis(ms.and_then(|ms| ms.parse().ok()).unwrap_or(10_000))
-}
-
-#[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
-fn rest(us: u64) {
-    std::thread::sleep(Duration::from_micros(us));
-}
-
-#[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
-fn instant() -> Instant {
-    Instant::now()
 }

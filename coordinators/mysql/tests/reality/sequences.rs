@@ -2,11 +2,11 @@ use super::fake::Fake;
 use super::packets::{is_misread, is_refused, query, shown};
 use super::real::{Connection, Real, is_release_modelled};
 use super::statements::{ODD, locking, words};
+use fencepost_testing::differential::{differential, drawn};
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
 const CASES: u32 = 600;
+pub(crate) const SHRINK_MAX: u32 = 200;
 const ALONE: u32 = 3_000;
 const SHORT_US: u64 = 30_000;
 
@@ -178,22 +178,6 @@ pub(crate) fn check(
     Ok(())
 }
 
-pub(crate) fn runner(cases: u32, seed: u8) -> TestRunner {
-    let config = proptest::test_runner::Config {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 200,
-        ..Default::default()
-    };
-    TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]))
-}
-
-pub(crate) fn wanted(cases: u32) -> TestRunner {
-    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
-    let cases = number("FENCEPOST_DIFFERENTIAL_CASES").unwrap_or(cases);
-    runner(cases, number("FENCEPOST_DIFFERENTIAL_SEED").unwrap_or(0) as u8)
-}
-
 #[test]
 fn replies_and_waits_are_those_of_a_real_mariadb() {
     let Some(mut real) = Real::start() else { return };
@@ -201,10 +185,7 @@ fn replies_and_waits_are_those_of_a_real_mariadb() {
     let real = std::cell::RefCell::new(&mut real);
     let last = &["SELECT RELEASE_ALL_LOCKS()"];
     let frame = Frame { setup: Vec::new(), first: Vec::new(), last, one_waits: false };
-    let outcome = wanted(CASES).run(&steps, |steps| check(&mut real.borrow_mut(), &frame, &steps));
-    if let Err(failure) = outcome {
-        panic!("{failure}");
-    }
+    differential(CASES, SHRINK_MAX, &steps, |steps| check(&mut real.borrow_mut(), &frame, &steps));
 }
 
 fn is_of_a_release(sql: &str) -> bool {
@@ -215,9 +196,8 @@ fn is_of_a_release(sql: &str) -> bool {
 #[test]
 fn statements_alone_are_answered_as_by_a_real_mariadb() {
     let Some(mut real) = Real::start() else { return };
-    let mut drawing = runner(ALONE, 7);
-    let drawn = (0..ALONE).map(|_| words().new_tree(&mut drawing).unwrap().current());
-    let all: Vec<String> = ODD.iter().map(|sql| (*sql).to_owned()).chain(drawn).collect();
+    let odd = ODD.iter().map(|sql| (*sql).to_owned());
+    let all: Vec<String> = odd.chain(drawn(ALONE, 7, &words())).collect();
     let (mut different, mut compared) = (Vec::new(), 0);
     let is_modelled = is_release_modelled();
     for (index, sql) in all.into_iter().enumerate() {

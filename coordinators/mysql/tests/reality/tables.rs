@@ -1,8 +1,9 @@
 use super::fake::Fake;
 use super::packets::{is_refused, query, shown};
 use super::real::Real;
-use super::sequences::{Frame, Step, check, wanted};
+use super::sequences::{Frame, SHRINK_MAX, Step, check};
 use super::statements::pick;
+use fencepost_testing::differential::differential;
 use proptest::prelude::*;
 use std::cell::Cell;
 
@@ -217,7 +218,7 @@ fn tables_and_their_locks_are_those_of_a_real_mariadb() {
     let Some(mut real) = Real::start_with(ARGUMENTS) else { return };
     let steps = prop::collection::vec((0..3_usize, step()), 1..30);
     let (real, number) = (std::cell::RefCell::new(&mut real), Cell::new(0));
-    let outcome = wanted(CASES).run(&steps, |steps| {
+    differential(CASES, SHRINK_MAX, &steps, |steps| {
         number.set(number.get() + 1);
         let base = format!("d{}", number.get());
         let setup = vec![
@@ -232,9 +233,6 @@ fn tables_and_their_locks_are_those_of_a_real_mariadb() {
         let frame = Frame { setup, first: vec![format!("USE {base}")], last, one_waits: true };
         check(&mut real.borrow_mut(), &frame, &steps)
     });
-    if let Err(failure) = outcome {
-        panic!("{failure}");
-    }
 }
 
 #[test]

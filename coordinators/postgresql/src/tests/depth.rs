@@ -1,20 +1,9 @@
 use super::world::World;
+use fencepost_testing::depth::{Level, drawn, level, on_small_stack};
 
 const TOO_DEEP: &str = "ERROR 54001: stack depth limit exceeded";
-const STACK_BYTES: usize = 1 << 20;
 const MANY: u32 = 10_000;
 const FEW: u32 = 100;
-
-#[derive(Clone, Copy)]
-struct Level {
-    start: &'static str,
-    before: &'static str,
-    after: &'static str,
-}
-
-const fn level(start: &'static str, before: &'static str, after: &'static str) -> Level {
-    Level { start, before, after }
-}
 
 const DEEPER: &[Level] = &[
     level("1", "", "+1"),
@@ -49,19 +38,12 @@ const WIDER: &[Level] = &[
     level("false", "", " or k = 1"),
 ];
 
-fn deep(level: Level, depth: usize) -> String {
-    let Level { start, before, after } = level;
-    format!("{}{start}{}", before.repeat(depth), after.repeat(depth))
-}
-
 fn answers(statements: Vec<String>) -> Vec<String> {
-    let ask = move || {
+    on_small_stack(move || {
         let mut world = World::new();
         let id = world.session();
         statements.iter().map(|statement| world.ask(id, statement)).collect()
-    };
-    let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(ask);
-    thread.expect("a thread").join().expect("the server lives")
+    })
 }
 
 fn statements(expression: &str) -> Vec<String> {
@@ -81,11 +63,11 @@ fn statements(expression: &str) -> Vec<String> {
 #[test]
 fn a_chain_of_any_operator_is_answered() {
     for level in DEEPER {
-        let said = answers(vec![format!("SELECT {} FROM t", deep(*level, 100_000))]);
+        let said = answers(vec![format!("SELECT {} FROM t", level.deep(100_000))]);
         assert_eq!(said, [TOO_DEEP], "{:?} .. {:?}", level.before, level.after);
     }
     for level in WIDER {
-        let said = answers(vec![format!("SELECT {} FROM t", deep(*level, 100_000))]);
+        let said = answers(vec![format!("SELECT {} FROM t", level.deep(100_000))]);
         assert!(said[0].contains("SELECT"), "{:?}: {}", level.after, said[0]);
     }
 }
@@ -110,29 +92,17 @@ fn a_constant_that_is_no_number_orders_nothing() {
 fn the_deepest_expressions_fit_the_stack() {
     for level in DEEPER {
         let depths = [190, 499];
-        let chains = depths.map(|depth| statements(&deep(*level, depth)));
+        let chains = depths.map(|depth| statements(&level.deep(depth)));
         eprintln!("{} {}", level.before, level.after);
         answers(chains.concat());
     }
 }
 
-fn drawn(statements: u32) {
-    let mut state = 1_u64;
-    let mut draw = move |below: usize| {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % below
-    };
-    let mut all = Vec::new();
-    for number in 0..statements as usize {
-        let mut expression = "k".to_owned();
-        for _ in 0..number * 1_000 / statements as usize {
-            let level = DEEPER[draw(DEEPER.len())];
-            let (open, close) = if draw(2) == 0 { ("(", ")") } else { ("", "") };
-            expression = format!("{open}{}{expression}{}{close}", level.before, level.after);
-        }
-        all.push(format!("SELECT {expression} FROM t"));
-    }
+fn check_drawn(statements: u32) {
+    let all = drawn(statements, "k", |draw, inner| {
+        let deeper = DEEPER[draw(DEEPER.len())].around(inner);
+        if draw(2) == 0 { level("", "(", ")").around(&deeper) } else { deeper }
+    });
     let said = answers(all);
     assert!(said.iter().any(|said| said.ends_with("SELECT 1")));
     assert!(said.iter().any(|said| said == TOO_DEEP));
@@ -141,11 +111,11 @@ fn drawn(statements: u32) {
 
 #[test]
 fn drawn_statements_of_growing_depth_are_answered() {
-    drawn(FEW);
+    check_drawn(FEW);
 }
 
 #[test]
 #[ignore = "takes long; ci/nightly.sh runs it"]
 fn many_drawn_statements_of_growing_depth_are_answered() {
-    drawn(MANY);
+    check_drawn(MANY);
 }

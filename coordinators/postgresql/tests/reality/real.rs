@@ -1,23 +1,18 @@
 use super::messages::{is_whole, query, shown, split, startup};
-use fencepost_testing::{free_port, signal, skip, wait_until_ready};
+use fencepost_testing::{
+    free_port, give_to_nobody, instant, rest, run_as_nobody, signal, skip, wait_until_ready,
+};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::os::unix::fs::chown;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    if is_root() {
-        chown(folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
-    }
+    give_to_nobody(folder.path());
     folder
 }
-
-/// User id of `nobody`. PostgreSQL refuses to run as root.
-const NOBODY: u32 = 65_534;
 
 pub(crate) struct Real {
     process: Child,
@@ -42,15 +37,9 @@ fn is_15(folder: &Path) -> bool {
 fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    if is_root() {
-        command.uid(NOBODY).gid(NOBODY);
-    }
+    // PostgreSQL refuses to run as root.
+    run_as_nobody(&mut command);
     command
-}
-
-fn is_root() -> bool {
-    use std::os::unix::fs::MetadataExt;
-    std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
 fn connect(port: u16) -> Option<TcpStream> {
@@ -147,7 +136,7 @@ impl Real {
         let deadline = instant() + Duration::from_secs(10);
         while self.observer.as_mut().unwrap().value(ask) != "1" {
             assert!(instant() < deadline, "a session does not end");
-            rest(1);
+            rest(Duration::from_millis(1));
         }
     }
 
@@ -161,7 +150,7 @@ impl Real {
             let answer = shown(&self.observer.as_mut().unwrap().ask(&query(&ask)));
             if answer.contains("\\u{1}1\"") {
                 // Wait longer, because the server's deadlock check may end the session's wait.
-                rest(25);
+                rest(Duration::from_millis(25));
                 return !connection.has_answer();
             }
             if connection.has_answer() {
@@ -229,14 +218,4 @@ impl Connection {
         self.stream.set_nonblocking(false).unwrap();
         !matches!(outcome, Err(error) if error.kind() == ErrorKind::WouldBlock)
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
-pub(crate) fn rest(ms: u64) {
-    std::thread::sleep(Duration::from_millis(ms));
-}
-
-#[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
-fn instant() -> Instant {
-    Instant::now()
 }

@@ -1,9 +1,10 @@
 use super::fake::Fake;
 use super::messages::{query, shown, startup};
-use super::real::{Connection, Real, rest};
+use super::real::{Connection, Real};
 use fencepost_machine::{ConnectionId, Input};
 use fencepost_postgresql::{Config, Replication};
-use fencepost_testing::signal;
+use fencepost_testing::{rest, signal};
+use std::time::Duration;
 
 const LINK: u32 = 1_000_000;
 const PATIENCE: u32 = 500;
@@ -122,7 +123,7 @@ impl World {
             if session.value(sql) == wanted {
                 return;
             }
-            rest(10);
+            rest(Duration::from_millis(10));
         }
         panic!("{sql}: {wanted} was waited for, and {} came", session.value(sql));
     }

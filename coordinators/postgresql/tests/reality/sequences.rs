@@ -2,12 +2,12 @@ use super::fake::Fake;
 use super::messages::{is_whole, query, shown};
 use super::real::{Connection, Real};
 use super::statements::{LAST, ODD, TABLES, statement};
+use fencepost_testing::differential::{differential, drawn};
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use std::collections::BTreeMap;
 
 const CASES: u32 = 1_000;
+const SHRINK_MAX: u32 = 400;
 const ALONE: u32 = 1_500;
 const DEADLOCK_US: u64 = 1_100_000;
 
@@ -126,25 +126,11 @@ pub(crate) fn run(
     steps: impl Strategy<Value = Vec<(usize, String)>>,
 ) -> Option<BTreeMap<String, u32>> {
     let real = Real::start()?;
-    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
-    let cases = number("FENCEPOST_DIFFERENTIAL_CASES").unwrap_or(cases);
-    let seed = number("FENCEPOST_DIFFERENTIAL_SEED").unwrap_or(0) as u8;
-    let config = proptest::test_runner::Config {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 400,
-        ..Default::default()
-    };
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
-    let mut runner = TestRunner::new_with_rng(config, rng);
     let world = std::cell::RefCell::new((real, BTreeMap::new()));
-    let outcome = runner.run(&steps, |steps| {
+    differential(cases, SHRINK_MAX, &steps, |steps| {
         let (real, reasons) = &mut *world.borrow_mut();
         check(real, &steps, reasons)
     });
-    if let Err(failure) = outcome {
-        panic!("{failure}");
-    }
     Some(world.into_inner().1)
 }
 
@@ -156,10 +142,8 @@ fn replies_and_waits_are_those_of_a_real_postgresql() {
 #[test]
 fn statements_alone_are_answered_as_by_a_real_postgresql() {
     let Some(real) = Real::start() else { return };
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
-    let mut runner = TestRunner::new_with_rng(Default::default(), rng);
-    let drawn = (0..ALONE).map(|_| statement().new_tree(&mut runner).unwrap().current());
-    let all: Vec<String> = ODD.iter().map(|sql| (*sql).to_owned()).chain(drawn).collect();
+    let odd = ODD.iter().map(|sql| (*sql).to_owned());
+    let all: Vec<String> = odd.chain(drawn(ALONE, 7, &statement())).collect();
     let mut different = Vec::new();
     let (mut session, mut seen) = (real.session(), std::collections::BTreeSet::new());
     for sql in all {

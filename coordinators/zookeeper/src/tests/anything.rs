@@ -1,6 +1,6 @@
 use super::client::Client;
 use super::world::World;
-use crate::config::{Config, Member};
+use crate::config::Config;
 use crate::jute::Writer;
 use crate::member::links::greeting as greeting_of;
 use crate::server::ZooKeeper;
@@ -75,9 +75,9 @@ fn connect() -> Vec<u8> {
     connect.framed().to_vec()
 }
 
-fn server(members: u8) -> ZooKeeper {
-    let member = |id| Member { id, host: id.to_string(), port: 1 };
-    let config = Config { members: (1..=members).map(member).collect(), ..Config::default() };
+fn server(members: usize) -> ZooKeeper {
+    let members = fencepost_testing::members(members, 1, 1);
+    let config = Config { members, ..Config::default() };
     let mut server = ZooKeeper::new(config, &DiskImage::default(), Now::default());
     server.handle(Input::Timer, Now::default(), &mut Outputs::default());
     server
@@ -91,7 +91,7 @@ proptest! {
 
     #[test]
     fn anything_in_any_pieces_is_survived(
-        (members, greeting) in (prop::sample::select(vec![1_u8, 3]), greeting()),
+        (members, greeting) in (prop::sample::select(vec![1_usize, 3]), greeting()),
         frames in prop::collection::vec(frame(), 0..6),
         piece in 1..50_usize,
     ) {

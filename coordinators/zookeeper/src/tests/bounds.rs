@@ -1,5 +1,5 @@
 use super::anything::feed;
-use crate::config::{Config, Member};
+use crate::config::Config;
 use crate::server::ZooKeeper;
 use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Outputs};
 
@@ -41,7 +41,7 @@ fn one_host_gets_so_many_clients_and_another_one_as_many() {
 
 #[test]
 fn all_hosts_together_get_so_many_clients_and_members_need_no_place() {
-    let members = (1..=3).map(|id| Member { id, host: id.to_string(), port: 1 }).collect();
+    let members = fencepost_testing::members(3, 1, 1);
     let mut server = server(Config { clients_max: 3, members, ..Config::default() });
     let kept = (0..9).filter(|number| is_kept(&mut server, *number, &format!("h{number}:1")));
     assert_eq!(kept.count(), 3);

@@ -1,4 +1,4 @@
-use crate::{Config, Member, ZooKeeper};
+use crate::{Config, ZooKeeper};
 use bytes::Bytes;
 use fencepost_machine::ConnectionId;
 
@@ -10,12 +10,8 @@ fencepost_testing::deref!(World, 0: fencepost_testing::World<ZooKeeper>);
 
 impl World {
     pub(super) fn of(count: usize, config: Config) -> World {
-        let member = |id: usize| Member {
-            id: u8::try_from(id + 1).unwrap(),
-            host: id.to_string(),
-            port: 2_181,
-        };
-        let config = Config { members: (0..count).map(member).collect(), ..config };
+        let members = fencepost_testing::members(count, 0, 2_181);
+        let config = Config { members, ..config };
         let start =
             move |me, disk: &_, now| ZooKeeper::new(Config { me, ..config.clone() }, disk, now);
         World(fencepost_testing::World::started(count, 0, Box::new(start)))

@@ -13,4 +13,4 @@ mod shown;
 #[expect(dead_code, reason = "the tests of the crate itself want more of it")]
 mod world;
 
-use fencepost_zookeeper::{Config, Member, ZooKeeper};
+use fencepost_zookeeper::{Config, ZooKeeper};

@@ -3,11 +3,12 @@ use crate::protocol::*;
 use crate::real::{self, Real, RealConnection};
 use crate::shown::Bases;
 use fencepost_machine::ConnectionId;
+use fencepost_testing::differential::differential;
 use proptest::prelude::*;
-use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use std::cell::Cell;
 
 const CASES: u32 = 400;
+const SHRINK_MAX: u32 = 2_000;
 const TIMEOUT_MS: i32 = 30_000;
 const PING_XID: i32 = -2;
 
@@ -324,18 +325,8 @@ fn replies_and_events_are_those_of_a_real_server() {
     if !real::is_there() {
         return;
     }
-    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
-    let cases = number("FENCEPOST_DIFFERENTIAL_CASES").unwrap_or(CASES);
-    let seed = number("FENCEPOST_DIFFERENTIAL_SEED").unwrap_or(0) as u8;
-    let config = proptest::test_runner::Config {
-        cases,
-        failure_persistence: None,
-        max_shrink_iters: 2_000,
-        ..Default::default()
-    };
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
     let (real, played) = (Real::alone(2_000), Cell::new(0));
-    let result = TestRunner::new_with_rng(config, rng).run(&steps(), |steps| {
+    differential(CASES, SHRINK_MAX, &steps(), |steps| {
         played.set(played.get() + 1);
         let root = format!("/sequence-{}/root", played.get());
         let mut reality = Reality { real: &real, connections: Vec::new() };
@@ -344,7 +335,4 @@ fn replies_and_events_are_those_of_a_real_server() {
         prop_assert_eq!(expected, ours);
         Ok(())
     });
-    if let Err(failure) = result {
-        panic!("{failure}");
-    }
 }

@@ -1,0 +1,40 @@
+//! Random comparisons with real servers, drawn by proptest.
+
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
+
+fn number(name: &str) -> Option<u32> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// Checks values that a strategy draws, and panics with the smallest value that fails. In the
+/// environment, `FENCEPOST_DIFFERENTIAL_CASES` and `FENCEPOST_DIFFERENTIAL_SEED` replace the number
+/// of cases and the seed (0).
+pub fn differential<S: Strategy>(
+    cases: u32,
+    shrink_max: u32,
+    strategy: &S,
+    check: impl Fn(S::Value) -> TestCaseResult,
+) {
+    let cases = number("FENCEPOST_DIFFERENTIAL_CASES").unwrap_or(cases);
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: shrink_max,
+        ..Config::default()
+    };
+    let seed = number("FENCEPOST_DIFFERENTIAL_SEED").unwrap_or(0);
+    if let Err(failure) = runner(config, seed as u8).run(strategy, check) {
+        panic!("{failure}");
+    }
+}
+
+/// Draws `count` values of a strategy with a seed.
+pub fn drawn<S: Strategy>(count: u32, seed: u8, strategy: &S) -> Vec<S::Value> {
+    let mut runner = runner(Config::default(), seed);
+    (0..count).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
+}
+
+fn runner(config: Config, seed: u8) -> TestRunner {
+    TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]))
+}
