@@ -24,6 +24,7 @@ use fencepost_reports::summary::sweep::Shard;
 use fencepost_reports::{Verdict, What, judge};
 use std::collections::BTreeSet;
 
+mod claims;
 mod cuts;
 mod models;
 mod orders;
