@@ -26,6 +26,7 @@ use std::collections::BTreeSet;
 
 mod claims;
 mod cuts;
+mod late;
 mod models;
 mod orders;
 mod shards;
