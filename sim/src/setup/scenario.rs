@@ -175,6 +175,12 @@ impl Scenario {
 impl Scenario {
     /// Returns the `--set` values that differ from the built-in scenario, or that the user set.
     pub fn deviations(&self) -> Vec<(String, String)> {
+        let kept: Vec<&str> = self.keeps.iter().map(|length| length.key()).collect();
+        self.values_beside(&Scenario::default(), &kept)
+    }
+
+    /// Returns the `--set` values that differ from another scenario, and those with the given keys.
+    pub(crate) fn values_beside(&self, other: &Scenario, keys: &[&str]) -> Vec<(String, String)> {
         let as_map = |scenario: &Scenario| {
             let mut map = match serde_json::to_value(scenario) {
                 Ok(serde_json::Value::Object(map)) => map,
@@ -184,12 +190,9 @@ impl Scenario {
             map.insert("nesting".to_owned(), scenario.nesting.name().into());
             map
         };
-        let (own, built_in) = (as_map(self), as_map(&Scenario::default()));
-        let kept: Vec<&str> = self.keeps.iter().map(|length| length.key()).collect();
+        let (own, others) = (as_map(self), as_map(other));
         own.iter()
-            .filter(|(key, value)| {
-                kept.contains(&key.as_str()) || built_in.get(*key) != Some(value)
-            })
+            .filter(|(key, value)| keys.contains(&key.as_str()) || others.get(*key) != Some(value))
             .filter(|(key, _)| {
                 !matches!(key.as_str(), "keeps" | "programs" | "scripts" | "binaries")
             })

@@ -49,11 +49,11 @@ fn bound(quantity: &str, scenario: &Scenario) -> u64 {
     (quantity.bounds)(&facts(scenario))[0].value
 }
 
-fn overlaps(scenario: Scenario, plan: FaultPlan) -> bool {
+fn overlaps(family: Family, scenario: Scenario, plan: FaultPlan) -> bool {
     let spec = RunSpec {
         seed: Seed(1),
         client: clients::find("redlock").expect("redlock"),
-        families: Families::from(Family::ClockDrift),
+        families: Families::from(family),
         scenario: Rc::new(scenario),
         plan,
     };
@@ -69,7 +69,8 @@ fn drift_breaks_redlock_by_a_few_messages_beyond_the_bound_and_not_below_it() {
     let breaks = |drift_ppm| {
         let retries = (9_791_000..9_793_000).step_by(100);
         let of = |retry_us| barest_majority("until-validity", retry_us);
-        retries.map(of).any(|scenario| overlaps(scenario, drift(drift_ppm)))
+        let drift = drift(drift_ppm);
+        retries.map(of).any(|scenario| overlaps(Family::ClockDrift, scenario, drift.clone()))
     };
     assert!(breaks(10_410));
     assert!(!breaks(10_345));
@@ -81,4 +82,29 @@ fn a_hold_on_masters_is_counted_from_the_first_grant_and_may_begin_late() {
     assert_eq!(hold("until-validity"), Micros(9_898_000 - 2 * 200));
     // At two other masters, a connect and a request time out after 50 ms each.
     assert_eq!(hold("1s..1s"), Micros(1_000_000 + 7 * 60_000 + 2 * 2 * 50_000));
+}
+
+/// A master that granted the lock crashes and comes back without the grant. `explore` found the
+/// plan.
+#[test]
+fn a_restart_breaks_redlock_by_a_few_messages_before_the_bound_and_not_after_it() {
+    let scenario = |restart_delay: &str| {
+        let text = format!(
+            "processes = 2\ncycles = 1\nmasters = 3\nlatency = \"200us..2ms\"\n\
+             slow-link = \"client-1/redis-2\"\nthink = \"1ms\"\nhold = \"until-validity\"\n\
+             retry = \"9874ms\"\nstrategy = \"uniform\"\nrestart-delay = \"{restart_delay}\"\n"
+        );
+        Scenario::of_table(text.parse().expect("TOML")).expect("a scenario")
+    };
+    assert_eq!(bound("restart-delay", &scenario("9893ms")), 9_897_600);
+    let breaks = |restart_delay: &str| {
+        let scenario = scenario(restart_delay);
+        let down_us = Some(scenario.faults.restart_delay.max.0);
+        let fault = Fault::Crash { node: Node::Redis(3), down_us };
+        let timed = TimedFault { id: 1, at_us: SimTime(3_300), fault };
+        overlaps(Family::Restart, scenario, FaultPlan { faults: vec![timed] })
+    };
+    assert!(breaks("9891ms"));
+    assert!(breaks("9893ms"));
+    assert!(!breaks("9897600us"));
 }

@@ -1,6 +1,6 @@
 //! Certificates of explorations, and the check that repeats a certificate's runs.
 
-mod claim;
+pub(crate) mod claim;
 pub mod partial;
 mod stated;
 

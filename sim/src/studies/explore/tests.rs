@@ -24,7 +24,9 @@ use fencepost_reports::summary::sweep::Shard;
 use fencepost_reports::{Verdict, What, judge};
 use std::collections::BTreeSet;
 
+mod claims;
 mod cuts;
+mod late;
 mod models;
 mod orders;
 mod shards;

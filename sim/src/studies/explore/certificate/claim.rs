@@ -1,7 +1,10 @@
+use crate::setup::scenario::Hold;
 use crate::setup::span::Span;
-use crate::studies::explore::plan::bounds::{Bounds, Grain};
+use crate::studies::explore::plan::bounds::{Bounds, Grain, small_scenario};
+use crate::studies::explore::plan::place::sites_of;
 use crate::studies::explore::plan::rule::Rule;
-use crate::studies::explore::plan::site::shortest_trap;
+use crate::studies::explore::plan::site::{Measure, Site, shortest_trap};
+use fencepost_clients::Coordinator;
 use fencepost_faults::Family;
 use fencepost_faults::family::away_at_least;
 use fencepost_faults::setting::{FailoverBy, Topology};
@@ -25,28 +28,75 @@ pub(crate) fn claim(bounds: &Bounds, conditions: usize) -> String {
 
 fn runs(bounds: &Bounds, conditions: usize) -> String {
     let scenario = &bounds.scenario;
-    let servers = match scenario.topology(bounds.client, &bounds.families) {
-        Topology::Standalone => "one server".to_owned(),
-        Topology::Replicated { replicas, .. } => format!("a primary with {replicas} replicas"),
-        Topology::Independent { masters, quorum } => {
-            format!("{masters} independent masters (quorum {quorum})")
-        }
-        Topology::Ensemble { servers } => format!("an ensemble of {servers} servers"),
-        Topology::Standby { .. } => "a primary with a standby".to_owned(),
+    let hold = match scenario.hold {
+        Hold::Drawn(range) => format!("critical sections of {range}"),
+        Hold::UntilValidity => "critical sections as long as the validity of the lock".to_owned(),
     };
-    let (processes, cycles) = (scenario.processes, scenario.cycles);
     format!(
-        "Each run has {processes} processes with {cycles} {} each, {servers}, a lease of {} and \
-         critical sections of {}, under one of {conditions} combinations of fixed latencies and \
-         start times.",
-        if cycles == 1 { "cycle" } else { "cycles" },
+        "Each run has {} with {} each, {}, a lease of {} and {hold}, under one of {conditions} \
+         combinations of fixed latencies and start times.{}",
+        counted(scenario.processes.into(), "process", "processes"),
+        counted(scenario.cycles, "cycle", "cycles"),
+        servers(bounds),
         scenario.ttl,
-        scenario.hold
+        settings(bounds)
     )
 }
 
+fn counted(count: u32, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+fn servers(bounds: &Bounds) -> String {
+    match bounds.scenario.topology(bounds.client, &bounds.families) {
+        Topology::Standalone | Topology::Ensemble { servers: 1 } => "one server".to_owned(),
+        Topology::Replicated { replicas, .. } => {
+            format!("a primary with {}", counted(replicas.into(), "replica", "replicas"))
+        }
+        Topology::Independent { masters, quorum } => {
+            let masters = counted(masters.into(), "independent master", "independent masters");
+            format!("{masters} (quorum {quorum})")
+        }
+        Topology::Ensemble { servers } => format!("an ensemble of {servers} servers"),
+        Topology::Standby { .. } => "a primary with a standby".to_owned(),
+    }
+}
+
+/// Settings that other sentences of the claim state, or that `explore` does not use.
+const STATED_ELSEWHERE: [&str; 10] = [
+    "processes", "cycles", "ttl", "hold", "masters", "ensemble", "replicas", "restart-delay",
+    "failover-by", "strategy",
+];
+
+/// States the settings that differ from the small scenario, and those that decide what a fault of
+/// these families does.
+fn settings(bounds: &Bounds) -> String {
+    let has = |families: &[Family]| bounds.families.chosen().any(|one| families.contains(&one));
+    let is_redis = bounds.client.deployment.coordinator() == Coordinator::Redis;
+    let persistence = is_redis && has(&[Family::Restart, Family::Failover]);
+    let decisive = [
+        persistence.then_some("persistence"),
+        has(&[Family::StorageDelay]).then_some("storage-timeout"),
+    ];
+    let decisive: Vec<&str> = decisive.into_iter().flatten().collect();
+    let all = bounds.scenario.values_beside(&small_scenario(), &decisive);
+    let own = all.into_iter().filter(|(key, _)| !STATED_ELSEWHERE.contains(&key.as_str()));
+    let told: Vec<String> = own.map(|(key, value)| format!("{key}={value}")).collect();
+    match told.is_empty() {
+        true => String::new(),
+        false => format!(" Settings: {}.", told.join(", ")),
+    }
+}
+
+/// Returns `true` if `explore` chooses the ends of the family's faults.
+fn has_ends(bounds: &Bounds, family: Family) -> bool {
+    let measure = |site: &Site| site.measure(&bounds.scenario, bounds.longest.0);
+    sites_of(bounds, family).iter().any(|site| matches!(measure(site), Measure::Ends))
+}
+
 fn lengths(bounds: &Bounds) -> String {
-    if bounds.families.chosen().all(|family| family == Family::Failover) {
+    let own: Vec<Family> = bounds.families.chosen().filter(|one| has_ends(bounds, *one)).collect();
+    if own.is_empty() {
         return String::new();
     }
     let is_fine = bounds.grain == Grain::Fine;
@@ -64,14 +114,38 @@ fn lengths(bounds: &Bounds) -> String {
     } else {
         "halfway between any two timers or events that are further apart than a round trip"
     };
-    let is_partition = |family: Family| family == Family::Partition;
     let has_checks = bounds.rules.contains(&Rule::Gap);
-    let ends = match has_checks && bounds.families.chosen().any(is_partition) {
+    let ends = match has_checks && own.contains(&Family::Partition) {
         false => by_timers.to_owned(),
-        true if bounds.families.chosen().all(is_partition) => by_checks.to_owned(),
+        true if own.len() == 1 => by_checks.to_owned(),
         true => format!("{by_timers} (a partition {by_checks})"),
     };
-    format!(" They end {ends}, and last up to {}.", bounds.longest)
+    let which = match own.len() == bounds.families.chosen().count() {
+        true => "They".to_owned(),
+        false => {
+            let names: Vec<&str> = own.iter().map(|family| family.name()).collect();
+            format!("Faults of {}", names.join(" and "))
+        }
+    };
+    format!(" {which} end {ends}, and last up to {}.", bounds.longest)
+}
+
+fn steps(bounds: &Bounds) -> String {
+    let longest = bounds.longest;
+    match bounds.grain {
+        Grain::Fine => {
+            let quantum = bounds.scenario.timing.quantum;
+            format!(
+                " Clocks step forward and back by just less and just more than the time to each \
+                 end of a lease, by {quantum}, and by {longest}."
+            )
+        }
+        Grain::Coarse => format!(
+            " Clocks step forward and back by {longest}, and by the time to halfway between \
+             neighbouring ends of leases that are further apart than a round trip (the step and \
+             {longest} after it count as ends)."
+        ),
+    }
 }
 
 fn orders(bounds: &Bounds) -> String {
@@ -113,6 +187,8 @@ fn fixed(bounds: &Bounds) -> String {
                 Span(shortest_trap(&bounds.scenario)),
                 bounds.longest
             )),
+            Family::ClockJump => said.push_str(&steps(bounds)),
+            Family::Eviction => said.push_str(" A server evicts keys or is flushed."),
             Family::ClientCrash => said.push_str(" Some processes crash for good."),
             Family::Partition => said.push_str(
                 " A partition separates the two machines of one link, in one or both directions, \
@@ -157,7 +233,7 @@ pub(crate) fn not_covered(bounds: &Bounds) -> String {
     };
     let lengths = match bounds.faults {
         0 => String::new(),
-        _ => format!("; faults of other lengths, and longer ones than {}", bounds.longest),
+        _ => other_lengths(bounds),
     };
     let orders = match bounds.delays {
         0 => "message orders that these latencies and faults do not produce".to_owned(),
@@ -166,8 +242,29 @@ pub(crate) fn not_covered(bounds: &Bounds) -> String {
     };
     format!(
         "Not covered: {faults}{lengths}; {orders}; more processes or cycles; other leases, \
-         critical sections, retry delays and start times; random values that seed {} does not \
-         draw; and anything that the simulated servers, network and clocks do not model.",
+         critical sections, retry delays, start times and other settings, such as time limits and \
+         persistence; random values that seed {} does not draw; and anything that the simulated \
+         servers, network and clocks do not model.",
         bounds.seed
     )
+}
+
+fn other_lengths(bounds: &Bounds) -> String {
+    let (mut said, longest) = (String::new(), bounds.longest);
+    let lasts = |family| {
+        matches!(family, Family::LostReply | Family::LostRequest | Family::Failover)
+            || has_ends(bounds, family)
+    };
+    if bounds.families.chosen().any(lasts) {
+        said.push_str(&format!("; faults of other lengths, and longer ones than {longest}"));
+    }
+    for family in bounds.families.chosen() {
+        match family {
+            Family::ClockJump => said
+                .push_str(&format!("; clock steps of other sizes, and larger ones than {longest}")),
+            Family::Restart => said.push_str("; other downtimes of restarted servers"),
+            _ => {}
+        }
+    }
+    said
 }

@@ -3,9 +3,9 @@
 use super::base::Base;
 use super::bounds::Bounds;
 use crate::engine::{Engine, EngineError};
-use crate::run::Recording;
+use crate::run::{Recording, RunOutcome};
 use fencepost_faults::{Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
-use fencepost_reports::{History, What};
+use fencepost_reports::{Event, History, What};
 use std::collections::BTreeSet;
 
 pub(crate) struct Scout {
@@ -52,11 +52,7 @@ const CYCLE_MAX: Micros = Micros::from_secs(60);
 const REST: Micros = Micros::from_secs(60);
 
 pub(crate) fn scout(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Result<Scout, EngineError> {
-    let work = Micros(CYCLE_MAX.0 * u64::from(bounds.scenario.cycles));
-    let probe_at = plan.heals_at() + work + REST;
-    let mut spec = bounds.spec(base, plan.clone());
-    spec.plan.faults.push(late(probe_at));
-    let outcome = spec.run_recording(Engine::Fast, Recording::Turns)?;
+    let (outcome, probe_at) = run_with_late_probe(bounds, base, plan)?;
     let is_before = |at: &SimTime| *at < probe_at;
     let told: BTreeSet<SimTime> = outcome
         .history
@@ -85,6 +81,37 @@ pub(crate) fn scout(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Result<Sc
     Ok(Scout { turns, messages, held_up, told, timers, leases: leases(&outcome.history) })
 }
 
+/// Runs the plan with a probe that starts after all work of the processes. If a process still works
+/// when the probe starts, the run is repeated with a later probe. The limit on the length of a run
+/// bounds the number of repetitions. Returns the run and the start of its probe.
+fn run_with_late_probe(
+    bounds: &Bounds,
+    base: &Base,
+    plan: &FaultPlan,
+) -> Result<(RunOutcome, SimTime), EngineError> {
+    let work = Micros(CYCLE_MAX.0 * u64::from(bounds.scenario.cycles));
+    let mut probe_at = plan.heals_at() + work + REST;
+    loop {
+        let mut spec = bounds.spec(base, plan.clone());
+        spec.plan.faults.push(late(probe_at));
+        let outcome = spec.run_recording(Engine::Fast, Recording::Turns)?;
+        let is_late = |event: &Event| event.time_us >= probe_at && is_work(event);
+        if !outcome.history.events.iter().any(is_late) {
+            return Ok((outcome, probe_at));
+        }
+        probe_at = SimTime(probe_at.0.saturating_mul(2));
+    }
+}
+
+/// Returns `true` for an event of a process or of its request, unless the process is the probe.
+fn is_work(event: &Event) -> bool {
+    let node = match event.what {
+        What::Server { by: Some(process), .. } | What::Storage { by: process, .. } => process,
+        _ => event.node,
+    };
+    event.what.is_digested() && matches!(node.machine(), Node::Client(_))
+}
+
 fn late(at_us: SimTime) -> TimedFault {
     TimedFault {
         id: u32::MAX,
@@ -101,7 +128,7 @@ fn timers(turns: &[(SimTime, Node)], messages: &[Message]) -> BTreeSet<(SimTime,
 }
 
 fn leases(history: &History) -> BTreeSet<SimTime> {
-    let end = |event: &fencepost_reports::Event| match event.what {
+    let end = |event: &Event| match event.what {
         What::Server { lease_us: Some(span), .. } | What::Ok { valid_for_us: Some(span), .. } => {
             Some(event.time_us + span)
         }
