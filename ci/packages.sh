@@ -64,7 +64,6 @@ cat >"$scratch/stage/platform/package.json" <<JSON
 JSON
 npm pack --silent --pack-destination "$out" "$scratch/stage/platform" "$(staged fencepost-npm)" \
   "$(staged redis-clock-node)" >"$scratch/packed"
-mapfile -t packed < <(sed "s|^|$out/|" "$scratch/packed")
 ls -l "$out"
 [ -z "${BUILD_ONLY:-}" ] || exit 0
 
@@ -86,6 +85,7 @@ mkdir "$scratch/empty"
 )
 
 echo "== npm"
+mapfile -t packed < <(sed "s|^|$out/|" "$scratch/packed")
 npm install --silent --global --omit=optional --prefix "$scratch/node" "${packed[@]:0:2}"
 (
   cd "$scratch/empty"
@@ -104,7 +104,11 @@ cp packages/redis-clock-node/test/locks.test.js packages/redis-clock-node/vitest
   "$scratch/node-project"
 (
   cd "$scratch/node-project"
-  npm install --silent --no-audit --no-fund --omit=peer "${packed[2]}" redis@5 vitest@3
+  # Packages for other machines are optional, and need not exist.
+  ln -s "$out" out
+  line=$(sed -n 's/^    \(npm install --save-dev .*\)$/\1/p' "$OLDPWD/packages/README.md")
+  eval "$line" vitest@3 --silent --no-audit --no-fund
+  unset FENCEPOST # the installed program must be found
   node --test
   npx --no-install vitest run locks.spec.js
 )

@@ -34,6 +34,8 @@ mod stream;
 mod string;
 mod transaction;
 
+pub(crate) use shutdown::end;
+
 use crate::state::server::{Command, Table};
 use std::sync::LazyLock;
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -45,11 +46,17 @@ func serve(options []string) (*Clock, func(), error) {
 	if program == "" {
 		program = "fencepost"
 	}
-	words := append([]string{"serve", "--clock", "manual", "--port", "0"}, options...)
+	words := []string{"serve", "--clock", "manual", "--port", "0", "--end-with-stdin"}
+	words = append(words, options...)
 	server := exec.Command(program, words...)
 	var complaint bytes.Buffer
 	server.Stderr = &complaint
-	stdout, err := server.StdoutPipe()
+	// The server ends with this pipe, and therefore also with a process that panics or is killed.
+	stdin, err := server.StdinPipe()
+	var stdout io.Reader
+	if err == nil {
+		stdout, err = server.StdoutPipe()
+	}
 	if err == nil {
 		err = server.Start()
 	}
@@ -78,6 +85,7 @@ func serve(options []string) (*Clock, func(), error) {
 	})
 	stop := func() {
 		_ = admin.Close()
+		_ = stdin.Close()
 		_ = server.Process.Kill()
 		_ = server.Wait()
 	}

@@ -4,7 +4,10 @@ export interface Options {
   sentinels?: number;
   /** Data that survives RESTART. */
   persistence?: "none" | "rdb" | "aof-everysec" | "aof-always";
-  /** The fencepost program; FENCEPOST or `fencepost` by default. */
+  /**
+   * The fencepost program. By default FENCEPOST, else the package fencepost of the project, else
+   * `fencepost` on the PATH.
+   */
   program?: string;
 }
 
@@ -33,7 +36,7 @@ export interface RedisClock {
   history(): Promise<string[]>;
   /** Back to the beginning: empty servers, first clock, no history, connections closed. */
   reset(): Promise<unknown>;
-  /** Ends the server. Without this call, the server ends with the process. */
+  /** Ends the server. Without this call, the server ends with the process, even if it is killed. */
   stop(): Promise<void>;
 }
 

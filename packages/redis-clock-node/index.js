@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { createRequire } from "node:module";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createClient } from "redis";
 
@@ -15,10 +17,10 @@ export async function redisClock(chosen = {}) {
   const options = Object.entries({ replicas, sentinels, persistence })
     .filter(([, value]) => value !== undefined)
     .flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const name = program ?? process.env.FENCEPOST ?? "fencepost";
-  const server = spawn(name, ["serve", "--clock", "manual", "--port", "0", ...options], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const chosenProgram = program ?? process.env.FENCEPOST;
+  const [name, ...words] = chosenProgram === undefined ? installed() : [chosenProgram];
+  words.push("serve", "--clock", "manual", "--port", "0", "--end-with-stdin", ...options);
+  const server = spawn(name, words, { stdio: ["pipe", "pipe", "pipe"] });
   const ready = await firstLine(server, name);
   const addresses = ready.split(" ").slice(1).map((word) => word.split("="));
   const servers = addresses.filter(([role]) => role !== "admin").map(([role, at]) => {
@@ -30,6 +32,18 @@ export async function redisClock(chosen = {}) {
   admin.on("error", () => {});
   await admin.connect();
   return new RedisClock(server, admin, servers);
+}
+
+/** The command of the package fencepost, from the project or from this package, or of the PATH. */
+function installed() {
+  for (const base of [join(process.cwd(), "package.json"), import.meta.url]) {
+    try {
+      return [process.execPath, createRequire(base).resolve("fencepost/bin/fencepost.js")];
+    } catch {
+      continue;
+    }
+  }
+  return ["fencepost"];
 }
 
 async function firstLine(server, name) {
@@ -58,10 +72,12 @@ class RedisClock {
     this.#admin = admin;
     this.servers = servers;
     ({ host: this.host, port: this.port, url: this.url } = servers[0]);
-    // A test that forgets stop() must not keep the test runner alive, nor leave a server behind.
+    // A test that forgets stop() must not keep the test runner alive. The server ends with its
+    // standard input, and therefore also with a process that is killed.
     this.#kill = () => server.kill();
     process.once("exit", this.#kill);
-    for (const handle of [server, server.stdout, server.stderr, admin]) handle.unref();
+    const pipes = [server.stdin, server.stdout, server.stderr];
+    for (const handle of [server, ...pipes, admin]) handle.unref();
   }
 
   /** Sends one admin command, such as `command("CRASH")` or `command("LAG 2s")`. */

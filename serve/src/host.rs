@@ -171,6 +171,14 @@ impl<P: Platform> Host<P> {
         });
     }
 
+    /// Shuts the machine down. Fails if the machine cannot write its files.
+    pub(crate) fn shut_down(&self) -> Result<(), ServeError> {
+        self.turn_of(Input::Continue, 1, |_, outputs| {
+            self.machine.borrow_mut().shut_down(self.platform.clocks(), outputs);
+        });
+        self.failure.borrow_mut().take().map_or(Ok(()), Err)
+    }
+
     pub(crate) fn handle_during_input(
         &self,
         input: Input<'_>,

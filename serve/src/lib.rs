@@ -13,7 +13,7 @@
 //! #         }
 //! #     }
 //! # }
-//! use fencepost_serve::{Announcement, Files, Member, Serving, listen, serve};
+//! use fencepost_serve::{Announcement, Files, Member, Serving, StopOn, listen, serve};
 //! use std::{io::{BufRead, BufReader, Write}, net::TcpStream, ops::ControlFlow};
 //!
 //! let start = || {
@@ -21,7 +21,7 @@
 //!     let (boot, files) = (Box::new(|_| Box::new(Echo) as _), Files::none());
 //!     Serving::start(vec![Member { role: "echo", boot, files, listener }])
 //! };
-//! serve(start, |announcement| {
+//! serve(StopOn::Signal, start, |announcement| {
 //!     let Announcement::Ready(line) = announcement else { return ControlFlow::Continue(()) };
 //!     let mut stream = TcpStream::connect(line.trim_start_matches("ready echo=")).unwrap();
 //!     stream.write_all(b"hello\n").unwrap();
@@ -65,6 +65,7 @@ pub use stage::{
     Trap,
 };
 pub use staged::{PreparedServers, Sent, ServedMachines, serve_staged, stage};
+pub use stop::StopOn;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -92,10 +93,11 @@ pub enum ServeError {
     System(std::io::Error),
 }
 
-/// Serves until a signal such as SIGINT, or until all servers have stopped. Passes the ready line
-/// and warnings to `announce`, which can end the servers by returning `Break`. Fails if the servers
+/// Serves until `stop_on`, or until all servers have stopped. Passes the ready line and warnings to
+/// `announce`, which can end the servers by returning `Break`. Fails if the servers
 /// cannot start, or if a server fails.
 pub fn serve(
+    stop_on: StopOn,
     start: impl FnOnce() -> Result<Serving, ServeError>,
     announce: impl FnMut(Announcement<'_>) -> ControlFlow<()>,
 ) -> Result<(), ServeError> {
@@ -104,7 +106,7 @@ pub fn serve(
         .build()
         .map_err(ServeError::System)?;
     runtime.block_on(async {
-        let stop = stop::signal().map_err(ServeError::System)?;
+        let stop = stop::requested(stop_on).map_err(ServeError::System)?;
         start()?.announcing(stop, announce).await
     })
 }

@@ -1,7 +1,7 @@
 //! Serves [`ServedMachines`], which keep their own time, behind real TCP.
 
 use crate::serving::{Announcement, ready_line};
-use crate::{ServeError, stop};
+use crate::{ServeError, StopOn, stop};
 use bytes::{Bytes, BytesMut};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -58,9 +58,10 @@ struct Shared<S> {
     opened: Cell<u64>,
 }
 
-/// Serves until a signal such as SIGINT, or until the servers end. Passes the ready line to
+/// Serves until `stop_on`, or until the servers end. Passes the ready line to
 /// `announce`, and ends at once if `announce` returns `Break`. Fails if the servers cannot start.
 pub fn serve_staged<S: ServedMachines>(
+    stop_on: StopOn,
     start: impl FnOnce() -> Result<PreparedServers<S>, ServeError>,
     announce: impl FnOnce(Announcement<'_>) -> ControlFlow<()>,
 ) -> Result<(), ServeError> {
@@ -69,7 +70,7 @@ pub fn serve_staged<S: ServedMachines>(
         .build()
         .map_err(ServeError::System)?;
     LocalSet::new().block_on(&runtime, async {
-        let stop = stop::signal().map_err(ServeError::System)?;
+        let stop = stop::requested(stop_on).map_err(ServeError::System)?;
         stage(start()?, stop, announce).await
     })
 }

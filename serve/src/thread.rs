@@ -81,7 +81,7 @@ fn serve(
         tokio::select! {
             biased;
             failure = host.failed() => return Err(failure),
-            () = leave.told.notified() => {}
+            () = leave.told.notified() => host.shut_down()?,
             () = host.stopped() => {}
             () = report_ready(&host, events) => {}
         }

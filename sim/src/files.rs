@@ -27,6 +27,21 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     written.map_err(|error| FileError { path: path.to_owned(), error })
 }
 
+/// Fails if [`write_file`] cannot write to `path` now. Creates the folder of `path`.
+pub(crate) fn check_writable(path: &Path) -> Result<(), FileError> {
+    let checked = place::find(path).and_then(|place| match place {
+        Place::File(path) => check_folder(folder_of(&path)),
+        Place::Stream(_) => Ok(()),
+    });
+    checked.map_err(|error| FileError { path: path.to_owned(), error })
+}
+
+/// Creates `folder`. Fails if no file can be created in it.
+pub(crate) fn check_folder(folder: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    temporary(folder).map(drop)
+}
+
 /// Creates the folder of `path`, and waits for a lock on it. On Windows, takes no lock (`None`).
 pub(crate) fn lock_folder(path: &Path) -> Result<Option<File>, FileError> {
     let folder = folder_of(path);
@@ -46,7 +61,7 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
     clear(folder);
     let mut file = temporary(folder)?;
-    file.write_all(content)?;
+    file.as_file_mut().write_all(content)?;
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
     sync_folder(folder)
@@ -58,11 +73,18 @@ fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     loop {
-        let file = builder.tempfile_in(folder)?;
+        let file = builder.tempfile_in(folder).map_err(|error| without_path(&error))?;
         if claim(file.as_file())? {
             return Ok(file);
         }
     }
+}
+
+/// Removes the random path of a temporary file from its error.
+fn without_path(error: &io::Error) -> io::Error {
+    let text = error.to_string();
+    let reason = text.split_once(" at path ").map_or(text.as_str(), |(reason, _)| reason);
+    io::Error::new(error.kind(), reason)
 }
 
 fn sync_folder(folder: &Path) -> io::Result<()> {

@@ -1,9 +1,9 @@
-//! The SHUTDOWN command with its options (`shutdownCommand` in db.c).
+//! The SHUTDOWN command with its options (`shutdownCommand` in db.c), and the end by a signal.
 
 use crate::config::Persistence;
 use crate::protocol::error::{BUSY, CommandError, CommandResult, SYNTAX};
 use crate::state::command_info::{Flags, Keys};
-use crate::state::server::{Call, Command};
+use crate::state::server::{Call, Command, Server};
 
 const END: Flags = Flags::ADMIN
     .union(Flags::NOSCRIPT)
@@ -35,13 +35,19 @@ fn shutdown(call: &mut Call<'_>) -> CommandResult {
     if call.server.long_script.interrupted().is_some() && !no_save {
         return Err(BUSY);
     }
-    // A partly loaded dataset must not overwrite the files.
-    let no_save = no_save || call.server.life.is_loading();
-    let config = &call.server.config;
-    let has_save_points = config.persistence == Persistence::Rdb && !config.save_points.is_empty();
-    if (save || has_save_points) && !no_save {
-        call.server.save();
-    }
-    call.server.stop();
+    let save = (save || no_save).then_some(save);
+    end(call.server, save);
     Ok(())
+}
+
+/// Saves and stops (`prepareForShutdown` in server.c). With `None`, the server saves if it has save
+/// points.
+pub(crate) fn end(server: &mut Server, save: Option<bool>) {
+    let config = &server.config;
+    let has_save_points = config.persistence == Persistence::Rdb && !config.save_points.is_empty();
+    // A partly loaded dataset must not overwrite the files.
+    if save.unwrap_or(has_save_points) && !server.life.is_loading() {
+        server.save();
+    }
+    server.stop();
 }

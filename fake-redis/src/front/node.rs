@@ -117,6 +117,17 @@ impl Machine for Node {
         self.server.life.is_ready()
     }
 
+    fn shut_down(&mut self, now: Now, out: &mut Outputs) {
+        if self.server.life.is_over() {
+            return;
+        }
+        self.server.outbox.swap(out);
+        self.server.clock.show(now.wall);
+        commands::end(&mut self.server, None);
+        self.server.finish_input();
+        self.server.outbox.swap(out);
+    }
+
     fn will_send(&self) -> bool {
         self.server.answers_later()
             || self.server.answers_after_sync()

@@ -51,7 +51,11 @@ impl ServeOptions {
             return wrong("--nodes '0': expected at least 1");
         }
         if self.nodes > 1 && (self.replicas > 0 || self.sentinels > 0) {
-            return wrong("replicas and Sentinels need a single master: expected --nodes 1");
+            return wrong(&format!(
+                "--nodes '{}': expected --nodes 1 with --replicas and --sentinels, which need a \
+                 single master",
+                self.nodes
+            ));
         }
         Ok(())
     }

@@ -38,6 +38,21 @@ fn shutdown_saves_if_there_are_save_points_or_it_is_asked_to() {
 }
 
 #[test]
+fn a_signal_saves_if_there_are_save_points_and_the_server_still_runs() {
+    let is_saved = |persistence, line: &str| {
+        let mut bench = Bench::with(NodeConfig { persistence, ..NodeConfig::default() });
+        bench.run(line);
+        let mut out = Outputs::default();
+        bench.node.shut_down(Now::unstepped(bench.now), &mut out);
+        out.list.iter().any(|output| matches!(output, Output::DiskReplace { .. }))
+    };
+    assert!(is_saved(Persistence::Rdb, "SET k v"));
+    assert!(!is_saved(Persistence::Rdb, "CONFIG SET save \"\""));
+    assert!(!is_saved(Persistence::Rdb, "SHUTDOWN NOSAVE"));
+    assert!(!is_saved(Persistence::None, "SET k v"));
+}
+
+#[test]
 fn a_shutdown_that_contradicts_itself_is_refused() {
     check(&[
         ("SHUTDOWN SAVE NOSAVE", "-ERR syntax error"),

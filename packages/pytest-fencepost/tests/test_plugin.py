@@ -1,7 +1,13 @@
 """Tests of the plugin. pytest runs it in a separate folder. FENCEPOST names the program."""
 
 import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
 import textwrap
+import time
 from fnmatch import fnmatch
 
 import pytest
@@ -220,3 +226,81 @@ def test_a_clock_without_a_program_fails_in_one_line(run_tests):
     result = run_tests("def test_expiry(redis_clock): pass", "--fencepost", "/nowhere/fencepost")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*fencepost '/nowhere/fencepost': program not found: *"])
+
+
+def test_a_lost_reply_is_an_error_and_the_command_is_not_sent_again(run_tests):
+    result = run_tests(
+        """
+        import redis
+
+        def test_lost_reply(redis_clock):
+            assert redis_clock("DROP-REPLY", "OF", "INCRBY") == "OK"
+            with pytest.raises(redis.ConnectionError):
+                redis_clock.redis.incr("count")
+            assert redis_clock.redis.get("count") == "1"
+        """
+    )
+    result.assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_process_that_is_killed_leaves_no_server(number):
+    program = os.environ.get("FENCEPOST", "fencepost")
+    source = """
+        import sys, time
+        from pytest_fencepost.clock import served
+
+        with served(sys.argv[1]) as clock:
+            print(clock.address, flush=True)
+            time.sleep(600)
+        """
+    command = [sys.executable, "-c", textwrap.dedent(source), program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as process:
+        host, port = process.stdout.readline().strip().rsplit(":", 1)
+        process.send_signal(number)
+    assert ends(lambda: not listens(host, int(port)))
+
+
+def test_a_process_that_is_killed_leaves_no_sweep(tmp_path):
+    mark = tmp_path / "alive"
+    child = f"import time; open({str(mark)!r}, 'w').close(); time.sleep(600)"
+    source = """
+        import sys
+        from pytest_fencepost.sweep import call
+
+        call([sys.executable, "-c", sys.argv[1], "the child of a killed process"])
+        """
+    command = [sys.executable, "-c", textwrap.dedent(source), child]
+    with subprocess.Popen(command) as process:
+        assert ends(mark.exists)
+        (number,) = children(process.pid)
+        process.kill()
+    assert ends(lambda: not is_alive(number))
+
+
+def children(pid):
+    stated = pathlib.Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(number) for number in stated.read_text().split()]
+
+
+def is_alive(pid):
+    try:
+        return ") Z " not in pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
+
+
+def listens(host, port):
+    try:
+        socket.create_connection((host, port)).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+def ends(is_over):
+    for _ in range(200):
+        if is_over():
+            return True
+        time.sleep(0.05)
+    return False

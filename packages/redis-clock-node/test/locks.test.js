@@ -1,6 +1,6 @@
 // A lock that deletes whatever it finds breaks when its lease expires; one that compares does not.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { after, before, beforeEach, test } from "node:test";
@@ -107,3 +107,33 @@ test("a test without stop() ends, and its server with it", async () => {
   const [error] = await once(socket, "error");
   assert.equal(error.code, "ECONNREFUSED");
 });
+
+for (const signal of ["SIGTERM", "SIGKILL"]) {
+  test(`a test that ${signal} ends leaves no server`, async () => {
+    const script = `
+      import { redisClock } from "fencepost-redis-clock";
+      const clock = await redisClock();
+      console.log(clock.port);
+      setInterval(() => {}, 1000);
+    `;
+    const node = spawn(process.execPath, ["--input-type=module", "--eval", script]);
+    const [port] = await once(node.stdout.setEncoding("utf8"), "data");
+    node.kill(signal);
+    await once(node, "exit");
+    assert.equal(await refusal(Number(port)), "ECONNREFUSED");
+  });
+}
+
+async function refusal(port) {
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    const socket = connect(port, "127.0.0.1");
+    try {
+      await once(socket, "connect");
+    } catch (error) {
+      return error.code;
+    }
+    socket.destroy();
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  return "the server still listens";
+}

@@ -11,7 +11,7 @@ use super::arguments::ExploreArguments;
 use super::checkpoint_file::CheckpointFile;
 use super::interrupt::Interrupt;
 use super::options::{format, view};
-use super::output::{log, page, print, read_file};
+use super::output::{log, page, print, read_file, require_writable};
 use super::progress::{Progress, Verbosity, clock};
 use super::{Failure, Outcome};
 use crate::diagnosis::diagnose_enumerated;
@@ -51,6 +51,8 @@ pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> 
     let mut work = Exploration::unplaced(&bounds, arguments.jobs.count());
     let order = Order { bounds: &bounds, conditions: work.conditions(), shard };
     let start = start(arguments, &order)?;
+    let checkpoint = arguments.checkpoint.as_deref();
+    checkpoint.map_or(Ok(()), |path| require_writable("--checkpoint", path))?;
     INTERRUPT.listen(&STOP)?;
     let survey = surveyed(arguments, &order, &work)?;
     work.place_all(&STOP)?;

@@ -120,7 +120,9 @@ fn expectation(message: &str) -> String {
     let range = reason.split_once(" is not in ").and_then(|(_, range)| range.split_once("..="));
     match range {
         Some((least, most)) => format!("{subject}: expected a number from {least} to {most}"),
-        None if reason.starts_with("invalid digit") => format!("{subject}: expected a number"),
+        None if reason.starts_with("invalid digit") => {
+            format!("{subject}: expected a whole number")
+        }
         None => message.to_owned(),
     }
 }
@@ -160,7 +162,8 @@ mod tests {
             line("test --seed 65"),
             "invalid value '65' for '--seed <N>': expected a number from 1 to 64"
         );
-        assert_eq!(line("test --seed x"), "invalid value 'x' for '--seed <N>': expected a number");
+        let expected = "invalid value 'x' for '--seed <N>': expected a whole number";
+        assert_eq!(line("test --seed x"), expected);
         assert_eq!(line("test --seed"), "missing value: expected --seed <N>");
     }
 }

@@ -1,10 +1,13 @@
 use super::arguments::GalleryArguments;
-use super::output::{log, print};
+use super::output::{log, make_folder, print};
 use super::{Failure, Outcome};
 use crate::files::write_file;
 use crate::studies::gallery::{GalleryError, pages};
 
 pub(crate) fn gallery(arguments: &GalleryArguments) -> Result<Outcome, Failure> {
+    if !arguments.check {
+        make_folder(&arguments.out)?;
+    }
     let pages = pages(arguments.jobs.count())?;
     if arguments.check {
         let published = |name: &str| std::fs::read_to_string(arguments.out.join(name)).ok();

@@ -2,7 +2,7 @@ use super::arguments::MatrixArguments;
 use super::counted::counted;
 use super::lock_scripts::add_scripts;
 use super::options::{clients, coordinator, families, kind, own_locks, programs, view};
-use super::output::{log, print, read_file};
+use super::output::{log, make_folder, print, read_file};
 use super::read::sweep_of;
 use super::replay::scenario_in;
 use super::scenario_file::scenario;
@@ -28,6 +28,7 @@ pub(crate) fn matrix(arguments: &MatrixArguments) -> Result<Outcome, Failure> {
     if let (Some(path), Some(published)) = (&arguments.check, &published) {
         same_rule(path, published.kind, of_kind)?;
     }
+    arguments.out.as_deref().map_or(Ok(()), make_folder)?;
     let matrix = match &arguments.from {
         Some(path) => matrix_in(path, of_kind)?,
         None => matrix_of_sweep("--set".as_ref(), &run(arguments, of_kind)?, of_kind)?,

@@ -37,20 +37,34 @@ pub(crate) fn new_lock(arguments: &NewArguments) -> Result<Outcome, Failure> {
     let (_, text) = known.ok_or_else(|| unknown("--on", on, "", valid()))?;
     let file = format!("{name}.lua");
     let text = text.replace("NAME", name);
-    write_new(&file, &text, "the name of a new file")?;
+    write_new(&[(&file, text.clone())], "the name of a new file")?;
     let command = text.lines().find_map(|line| line.strip_prefix("--   ")).unwrap_or_default();
     print(&format!("{file}\n{command}\n"))?;
     Ok(Outcome::AsExpected)
 }
 
-fn write_new(file: &str, text: &str, expected: &str) -> Result<(), Failure> {
-    let path = Path::new(file);
-    let opened = OpenOptions::new().write(true).create_new(true).open(path);
-    let written = opened.and_then(|mut opened| opened.write_all(text.as_bytes()));
-    written.map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => {
-            Failure::wrong(format!("{file} already exists: expected {expected}"))
+/// Creates all `files`, or none of them if one exists or cannot be written.
+fn write_new(files: &[(&str, String)], expected: &str) -> Result<(), Failure> {
+    if let Some((file, _)) = files.iter().find(|(file, _)| Path::new(file).exists()) {
+        return Err(exists(file, expected));
+    }
+    for (count, (file, text)) in files.iter().enumerate() {
+        let opened = OpenOptions::new().write(true).create_new(true).open(file);
+        let is_ours = opened.is_ok();
+        let written = opened.and_then(|mut opened| opened.write_all(text.as_bytes()));
+        if let Err(error) = written {
+            for (created, _) in &files[..count + usize::from(is_ours)] {
+                let _ = std::fs::remove_file(created);
+            }
+            return Err(match error.kind() {
+                ErrorKind::AlreadyExists => exists(file, expected),
+                _ => Failure::File { path: file.into(), error },
+            });
         }
-        _ => Failure::File { path: path.to_owned(), error },
-    })
+    }
+    Ok(())
+}
+
+fn exists(file: &str, expected: &str) -> Failure {
+    Failure::wrong(format!("{file} already exists: expected {expected}"))
 }

@@ -1,4 +1,5 @@
 use super::Failure;
+use crate::files::{FileError, check_folder, check_writable};
 use fencepost_reports::record::visible::one_line;
 use fencepost_reports::show::format::{Detail, Page};
 use std::fs::File;
@@ -32,9 +33,17 @@ pub(crate) fn page(detail: Detail) -> Page {
 /// Creates the `--out` folder. Commands call this before their runs, so that a wrong path fails
 /// early.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| {
+    check_folder(folder).map_err(|error| {
         let folder = folder.display();
         Failure::wrong(format!("--out '{folder}': {error}: expected a folder for reports"))
+    })
+}
+
+/// Fails if a command cannot write the file of `option`. Commands call this before their runs.
+pub(crate) fn require_writable(option: &str, path: &Path) -> Result<(), Failure> {
+    check_writable(path).map_err(|FileError { path, error }| {
+        let path = path.display();
+        Failure::wrong(format!("{option} '{path}': {error}: expected a file that can be written"))
     })
 }
 

@@ -7,6 +7,7 @@ mod value;
 use super::Failure;
 use super::arguments::Arguments;
 use super::output::log;
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory};
 use file::{Project, Setting};
@@ -21,6 +22,13 @@ const OWN: [&str; 3] = ["config", "no-config", "profile"];
 
 pub(crate) fn with_project(arguments: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     let root = Arguments::command();
+    // With the options of the file, clap's error would name these options and not the command.
+    let is_wrong = |error: clap::Error| {
+        matches!(error.kind(), ErrorKind::InvalidSubcommand | ErrorKind::ArgumentConflict)
+    };
+    if root.clone().try_get_matches_from(&arguments).is_err_and(is_wrong) {
+        return Ok(arguments);
+    }
     let lenient = root.clone().ignore_errors(true).try_get_matches_from(&arguments);
     let Some(called) = lenient.as_ref().ok().and_then(|matches| Called::find(&root, matches))
     else {

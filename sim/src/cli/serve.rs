@@ -16,7 +16,7 @@ use bytes::Bytes;
 use fake_redis::config::NodeConfig;
 use fake_redis::serve::ServeOptions;
 use fencepost_clients::Coordinator;
-use fencepost_serve::Announcement;
+use fencepost_serve::{Announcement, StopOn};
 use play::play;
 use std::ops::ControlFlow;
 
@@ -32,6 +32,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
         }
         if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
+    let stop_on = stop_on(arguments);
     let redis = || options(arguments, port(arguments, coordinator));
     match (&arguments.play.fault, arguments.clock) {
         (Some(fault), _) => play(arguments, coordinator, fault, announce)?,
@@ -40,14 +41,18 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
                 None => fake_redis::serve::start(&redis()),
                 Some((served, place)) => served.start(place),
             };
-            fencepost_serve::serve(start, announce).map_err(Failure::wrong)?;
+            fencepost_serve::serve(stop_on, start, announce).map_err(Failure::wrong)?;
         }
         (None, ServedClock::Manual) => {
             let start = || fake_redis::serve::start_manual(&redis());
-            fencepost_serve::serve_staged(start, announce).map_err(Failure::wrong)?;
+            fencepost_serve::serve_staged(stop_on, start, announce).map_err(Failure::wrong)?;
         }
     }
     printed.map(|()| Outcome::AsExpected)
+}
+
+fn stop_on(arguments: &ServeArguments) -> StopOn {
+    if arguments.end_with_stdin { StopOn::SignalOrEndOfInput } else { StopOn::Signal }
 }
 
 fn port(arguments: &ServeArguments, coordinator: Coordinator) -> u16 {

@@ -5,7 +5,7 @@ use super::findings::Known;
 use super::interrupt::{Interrupt, end_soon};
 use super::memory::MemoryBound;
 use super::options::{Options, format_of_sweeps};
-use super::output::{log, make_folder, print};
+use super::output::{log, make_folder, print, require_writable};
 use super::progress::{Progress, clock};
 use super::read::sweep_in;
 use super::run::write_violations;
@@ -40,6 +40,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let seeds = seeds(arguments, known.as_ref(), resumed.as_ref())?;
     let spec = spec(arguments, &options, (seeds, shard));
     arguments.common.out.as_deref().map_or(Ok(()), make_folder)?;
+    checkpoint.as_deref().map_or(Ok(()), |path| require_writable("--checkpoint", path))?;
     let start = match (&checkpoint, resumed) {
         (Some(path), Some(resumed)) => {
             Some(resumed.sum_for(&spec).map_err(|error| Failure::content(path, error))?)

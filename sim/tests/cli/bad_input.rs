@@ -443,6 +443,8 @@ fn servers_without_a_password_are_for_this_computer_only() {
         refuses(&words, &[bind, "loopback", "--requirepass", "--no-protected-mode"]);
         refuses(&[&words[..], &["--requirepass", ""]].concat(), &["loopback"]);
     }
+    let name = ["serve", "--bind", "localhost"];
+    refuses(&name, &["'localhost' for '--bind <IP>': expected an IP address, like 127.0.0.1"]);
     for more in [&["--no-protected-mode"][..], &["--requirepass", "secret"]] {
         let words = [&["serve", "--port", "0", "--bind", "192.0.2.1"], more].concat();
         let line = refusal(&words);

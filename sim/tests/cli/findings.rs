@@ -226,3 +226,33 @@ fn damage_and_wrong_names_are_refused_in_one_line() {
     std::fs::write(&path, &text[..text.len() - 2]).unwrap();
     refused(&["findings", "retest"], "cut short");
 }
+
+#[cfg(unix)]
+#[test]
+fn files_that_cannot_be_written_are_refused_before_the_runs() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = project();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir(at("closed")).unwrap();
+    std::fs::set_permissions(at("closed"), PermissionsExt::from_mode(0o555)).unwrap();
+    // The user root can write to this folder. No user can write to a Linux kernel's /proc.
+    let is_closed = std::fs::write(at("closed/file"), "").is_err();
+    let mut refused = vec![("--checkpoint", "."), ("--checkpoint", "closed")];
+    if is_closed {
+        refused.extend([("--checkpoint", "closed/c.json"), ("--findings", "closed/f.jsonl")]);
+        refused.push(("--out", "closed"));
+    }
+    if cfg!(target_os = "linux") {
+        refused.extend([("--checkpoint", "/proc/c.json"), ("--findings", "/proc/f.jsonl")]);
+    }
+    for (option, path) in refused {
+        // Runs that need hours show that the check comes first.
+        let words = ["sweep", "--seeds", "0..1000000000", option, path];
+        let answer = fencepost_in(folder.path(), &words);
+        assert_eq!((answer.status, answer.stdout.as_str()), (2, ""), "{words:?}");
+        let line = answer.stderr.trim_end();
+        assert!(line.starts_with(&format!("error: {option} '{path}': ")), "{line}");
+        assert!(line.contains(": expected a f") && !line.contains("tmp-fencepost"), "{line}");
+        assert_eq!(line.lines().count(), 1, "{line}");
+    }
+}

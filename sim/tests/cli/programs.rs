@@ -239,6 +239,9 @@ fn a_new_worker_is_written_with_the_commands_to_install_and_to_run_it() {
     assert!(project.contains("<artifactId>curator-recipes</artifactId>"), "{project}");
     let refused = |words: &[&str], reason: &str| is_refused(&new(words), &[reason]);
     refused(&["python"], "worker.py already exists: expected a folder without this file");
+    std::fs::remove_file(folder.path().join("Curator.java")).unwrap();
+    refused(&["java", "--on", "zookeeper"], "pom.xml already exists: expected a folder without");
+    assert!(!folder.path().join("Curator.java").exists(), "all files of a program, or none");
     refused(&["perl"], "unknown language 'perl'");
     refused(&["go", "--on", "zookeeper"], "unknown --on 'zookeeper': expected one of redis");
 }

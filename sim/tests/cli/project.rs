@@ -110,7 +110,13 @@ fn a_wrong_line_is_named_with_what_is_valid() {
     refused("colour = 1", &["line 1: unknown key 'colour'", "[profile.NAME]", "seeds, "]);
     refused("seeds = '3..0'", &["line 1: seeds: ", "A below B"]);
     refused("seeds = 3", &["line 1: seeds: ", "A..B"]);
-    refused("seeds = ['0..1']", &["line 1: seeds: expected a string, not a value of type array"]);
+    refused("seeds = ['0..1']", &["line 1: seeds: expected one value, not an array"]);
+    refused("cycles = 2.5", &["line 1: cycles: invalid value '2.5'", "expected a whole number"]);
+    refused("cycles = true", &["line 1: cycles: invalid value 'true'", "expected a whole number"]);
+    refused("cycles = [1, 2]", &["line 1: cycles: expected one value, not an array"]);
+    refused("ttl = 2.5", &["line 1: ttl: invalid value '2.5'", "like"]);
+    refused("client = 1.5", &["line 1: client: expected a string, not a value of type float"]);
+    refused("out = true", &["line 1: out: expected a string, not a value of type boolean"]);
     refused("no-shrink = 'yes'", &["line 1: no-shrink: expected true or false"]);
     refused("fault = ['pause', 'pauze']", &["line 1: fault: ", "pauze", "'pause'"]);
     refused("client = 'redlok'", &["line 1: client: unknown client 'redlok'", "redlock"]);
@@ -125,6 +131,22 @@ fn a_wrong_line_is_named_with_what_is_valid() {
     refused("[profile.night]\nttl = '1x'", &["line 2: ttl: "]);
     refused("profile = 'night'", &["line 1: profile: expected a table, [profile.NAME]"]);
     refused("processes = 0", &["line 1: processes: ", "from 1 to 64"]);
+}
+
+#[test]
+fn an_unknown_command_is_named_and_not_the_options_of_the_project() {
+    let folder = project(PROJECT);
+    for (command, expected) in [
+        ("swep --seeds 0..2", "error: unknown command 'swep' (did you mean 'sweep'?)"),
+        ("help nope", "error: unknown command 'nope': expected one of "),
+        ("findngs list", "error: unknown command 'findngs' (did you mean 'findings'?)"),
+        ("--seed 1 sweep", "error: the subcommand 'sweep' cannot be used with '--seed <N>'\n"),
+    ] {
+        let words: Vec<&str> = command.split(' ').collect();
+        let answer = fencepost_in(folder.path(), &words);
+        assert_eq!((answer.status, answer.stderr.lines().count()), (2, 1), "{}", answer.stderr);
+        assert!(answer.stderr.starts_with(expected), "{}", answer.stderr);
+    }
 }
 
 #[test]

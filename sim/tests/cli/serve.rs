@@ -34,9 +34,13 @@ impl Served {
         (Served(child), addresses.collect())
     }
 
-    fn interrupt(mut self) -> bool {
+    fn interrupt(self) -> bool {
+        self.end("-INT")
+    }
+
+    fn end(mut self, signal: &str) -> bool {
         let id = self.0.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
         self.0.wait().unwrap().success()
     }
 }
@@ -312,6 +316,39 @@ fn said(stream: &mut BufReader<TcpStream>, line: &str) -> String {
     let mut reply = String::new();
     stream.read_line(&mut reply).unwrap();
     reply.trim_end().to_owned()
+}
+
+#[test]
+fn a_redis_with_save_points_saves_when_a_signal_ends_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["--persistence", "rdb", "--replicas", "1"];
+    let words = [&words[..], &["--dir", folder.path().to_str().unwrap()]].concat();
+    for (count, signal) in ["-TERM", "-INT"].into_iter().enumerate() {
+        let (served, addresses) = Served::start(&words);
+        let mut redis = BufReader::new(TcpStream::connect(&addresses[0]).unwrap());
+        assert_eq!(said(&mut redis, "INCR count"), format!(":{}", count + 1));
+        assert!(served.end(signal), "{signal}");
+    }
+}
+
+#[test]
+fn a_server_may_end_with_its_standard_input() {
+    for more in [&["--clock", "manual"][..], &[], &["--fault", "pause"]] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
+            .args(["serve", "--port", "0", "--end-with-stdin"])
+            .args(more)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.starts_with("ready "), "{line}");
+        assert!(child.try_wait().unwrap().is_none(), "{more:?}");
+        drop(child.stdin.take());
+        assert!(child.wait().unwrap().success(), "{more:?}");
+    }
 }
 
 #[test]

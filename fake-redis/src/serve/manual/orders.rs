@@ -1,5 +1,6 @@
 use super::scene::Scene;
 use super::wire::{Answer, command};
+use crate::commands;
 
 const SPAN_MAX_US: u64 = 86_400_000_000;
 
@@ -72,12 +73,12 @@ pub(super) fn obey(scene: &mut Scene, words: &[String]) -> Answer {
             scene.reset();
             Ok(())
         }
-        _ => return report(scene, &upper),
+        _ => return report(scene, &upper, &given),
     };
     outcome.map_or_else(Answer::Wrong, |()| Answer::Ok)
 }
 
-fn report(scene: &Scene, upper: &[&str]) -> Answer {
+fn report(scene: &Scene, upper: &[&str], given: &[&str]) -> Answer {
     match upper {
         ["HISTORY"] => Answer::Lines(scene.history.entries().to_vec()),
         ["JUDGE"] => Answer::Lines(scene.history.overlaps().to_vec()),
@@ -89,10 +90,18 @@ fn report(scene: &Scene, upper: &[&str]) -> Answer {
         ["CLIENT" | "SELECT" | "AUTH" | "QUIT", ..] => Answer::Ok,
         ["COMMAND", ..] => Answer::Lines(Vec::new()),
         [] => Answer::Wrong("expected a command, like CLOCK ADVANCE 10s".to_owned()),
-        [first, ..] => {
-            let all = ORDERS.join(", ");
-            Answer::Wrong(format!("unknown command '{first}': expected one of {all}"))
-        }
+        [first, ..] => Answer::Wrong(wrong_form(first, given)),
+    }
+}
+
+/// Names the forms of a known command, or else all commands.
+fn wrong_form(first: &str, given: &[&str]) -> String {
+    let is_form = |order: &&&str| order.split(' ').next() == Some(first);
+    let forms: Vec<&str> = ORDERS.iter().filter(is_form).copied().collect();
+    match forms[..] {
+        [] => format!("unknown command '{first}': expected one of {}", ORDERS.join(", ")),
+        [form] => format!("'{}': expected {form}", given.join(" ")),
+        _ => format!("'{}': expected one of {}", given.join(" "), forms.join(", ")),
     }
 }
 
@@ -156,6 +165,10 @@ fn step(scene: &mut Scene, text: &str, name: Option<&str>) -> Result<(), String>
 }
 
 fn trap(scene: &mut Scene, command: &str, name: Option<&str>) -> Result<(), String> {
+    let is_of_sentinel = command == "SENTINEL";
+    if commands::table().find(command.as_bytes()).is_none() && !is_of_sentinel {
+        return Err(format!("DROP-REPLY OF '{command}': expected a command of Redis, like SET"));
+    }
     let server = name.map(|name| server(scene, Some(name))).transpose()?;
     scene.trap(server, command);
     Ok(())

@@ -240,6 +240,11 @@ fn what_makes_no_sense_is_refused_with_what_would() {
         ("CRASH redis-9", "-ERR unknown server 'redis-9': expected one of master-1"),
         ("FAILOVER", "-ERR FAILOVER: expected a replica that is up"),
         ("LEAVE lock me", "-ERR me is not inside lock"),
+        ("LAG", "-ERR 'LAG': expected LAG 2s"),
+        ("clock back 1s", "-ERR 'clock back 1s': expected one of CLOCK (milliseconds since"),
+        ("FAILOVER replica-1", "-ERR 'FAILOVER replica-1': expected FAILOVER"),
+        ("DROP-REPLY SET", "-ERR 'DROP-REPLY SET': expected DROP-REPLY OF SET [server]"),
+        ("DROP-REPLY OF STE", "-ERR DROP-REPLY OF 'STE': expected a command of Redis, like SET"),
         ("EXPLODE", "-ERR unknown command 'EXPLODE': expected one of CLOCK"),
     ] {
         let answer = desk.say(ADMIN, order);

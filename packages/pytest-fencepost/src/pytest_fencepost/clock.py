@@ -5,6 +5,8 @@ import subprocess
 from contextlib import contextmanager
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 
 class RedisClock:
@@ -28,18 +30,22 @@ class RedisClock:
 
 
 def client(address):
+    """Returns a client that sends each command once, so that a test sees each lost reply."""
     host, port = address.rsplit(":", 1)
-    return redis.Redis(host, int(port), decode_responses=True)
+    return redis.Redis(host, int(port), decode_responses=True, retry=Retry(NoBackoff(), 0))
 
 
 @contextmanager
 def served(fencepost, *options):
-    """Runs `fencepost serve --clock manual` on free ports. Raises RuntimeError if it fails."""
+    """Runs `fencepost serve --clock manual` on free ports. Raises RuntimeError if it fails.
+
+    The servers end with this process, even if the process is killed.
+    """
     if shutil.which(fencepost) is None:
         raise RuntimeError(f"fencepost '{fencepost}': program not found: pip install fencepost")
-    command = [fencepost, "serve", "--clock", "manual", "--port", "0", *options]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
-    with subprocess.Popen(command, **pipes) as server:
+    command = [fencepost, "serve", "--clock", "manual", "--port", "0", "--end-with-stdin", *options]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, encoding="utf-8", **pipes) as server:
         ready = server.stdout.readline().split()
         if not ready:
             raise RuntimeError(f"fencepost serve: {server.stderr.read().strip() or 'it ended'}")

@@ -1,9 +1,11 @@
 """Runs `fencepost sweep` for one test and turns its result into a verdict."""
 
+import ctypes
 import json
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass, field, fields, replace
@@ -170,4 +172,16 @@ def shows(path, kinds):
 
 
 def call(command):
-    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    """Runs a command that ends with this process, even if the process is killed."""
+    start = end_with_parent if sys.platform == "linux" else None
+    return subprocess.run(
+        command, capture_output=True, encoding="utf-8", check=False, preexec_fn=start
+    )
+
+
+PR_SET_PDEATHSIG = 1  # from linux/prctl.h
+PRCTL = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
+
+
+def end_with_parent():
+    PRCTL(PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -1,4 +1,4 @@
-use super::values::{ensemble, seed};
+use super::values::{ensemble, ip_address, seed};
 use crate::setup::scenario::{Persistence, RedisVersion};
 use crate::setup::span::{Span, SpanRange};
 use clap::{Args, ValueEnum};
@@ -24,11 +24,17 @@ pub(crate) struct ServeArguments {
     pub(crate) port: Option<u16>,
     /// IP address to listen on. Because every client has full access to these test servers, an
     /// address other than loopback needs --requirepass or --no-protected-mode.
-    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1", value_parser = ip_address)]
     pub(crate) bind: IpAddr,
     /// Listen on the --bind address without a password, as Redis does with `protected-mode no`.
     #[arg(long)]
     pub(crate) no_protected_mode: bool,
+    /// Also stop at the end of standard input.
+    ///
+    /// Pass a pipe whose other end your test process holds: the pipe ends with this process, even
+    /// if the process is killed.
+    #[arg(long)]
+    pub(crate) end_with_stdin: bool,
     /// Number of independent redis or memcached servers, 1 to 64.
     #[arg(
         long,

@@ -1,3 +1,5 @@
+use std::net::IpAddr;
+
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     let number = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
@@ -51,6 +53,10 @@ pub(super) fn memory(text: &str) -> Result<u64, String> {
 pub(super) fn ensemble(text: &str) -> Result<u16, String> {
     let size = text.parse().ok().filter(|size| matches!(size, 1 | 3 | 5));
     size.ok_or_else(|| "expected 1, 3 or 5".to_owned())
+}
+
+pub(super) fn ip_address(text: &str) -> Result<IpAddr, String> {
+    text.parse().map_err(|_| "expected an IP address, like 127.0.0.1 or ::1".to_owned())
 }
 
 pub(super) fn shard(text: &str) -> Result<(u32, u32), String> {

@@ -2,7 +2,7 @@
 //! store.
 
 use super::store::{Store, today};
-use crate::cli::output::log;
+use crate::cli::output::{log, require_writable};
 use crate::cli::{Failure, Outcome};
 use crate::run::RunSpec;
 use crate::studies::retest::shows;
@@ -29,7 +29,9 @@ pub(crate) struct Retested {
 impl Known {
     pub(crate) fn read(path: &Path) -> Result<Known, Failure> {
         let store = Store::at(path);
-        Ok(Known { findings: store.read()?, store })
+        let findings = store.read()?;
+        require_writable("--findings", path)?;
+        Ok(Known { store, findings })
     }
 
     pub(crate) fn next_seed(&self) -> Seed {

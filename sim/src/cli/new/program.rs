@@ -7,6 +7,8 @@ use crate::cli::{Failure, Outcome};
 struct Worker {
     language: &'static str,
     on: &'static str,
+    #[cfg(test)]
+    source: &'static str,
     file: &'static str,
     text: &'static str,
     setup: &'static str,
@@ -21,6 +23,8 @@ macro_rules! workers {
         &[$(Worker {
             language: $language,
             on: $on,
+            #[cfg(test)]
+            source: $source,
             file: $file,
             text: include_str!(concat!("../../../../examples/programs/", $source)),
             setup: $setup,
@@ -28,6 +32,19 @@ macro_rules! workers {
             libraries: &[$($($library),*)?],
         }),*]
     };
+}
+
+impl Worker {
+    /// Returns the template with another heading, because the template's heading names files that
+    /// the user does not have.
+    fn program(&self) -> String {
+        let is_heading = |line: &&str| line.starts_with("# ") || line.starts_with("// ");
+        let old = self.text.lines().find(is_heading).unwrap_or_default();
+        let marker = old.split(' ').next().unwrap_or_default();
+        let (on, command) = (self.on, self.command);
+        let new = format!("{marker} A lock on {on}, for `fencepost --program '{command}'`.");
+        self.text.replacen(old, &new, 1)
+    }
 }
 
 const WORKERS: &[Worker] = workers! {
@@ -111,13 +128,11 @@ pub(crate) fn new_program(arguments: &NewProgramArguments) -> Result<Outcome, Fa
     let found = own.iter().find(|one| one.on == on);
     let valid = || own.iter().map(|one| one.on).collect();
     let worker = found.ok_or_else(|| unknown("--on", on, "", valid()))?;
-    let mut files = vec![(worker.file, worker.text.to_owned())];
+    let mut files = vec![(worker.file, worker.program())];
     if !worker.libraries.is_empty() {
         files.push(("pom.xml", maven_project(worker.libraries)));
     }
-    for (file, text) in &files {
-        write_new(file, text, "a folder without this file")?;
-    }
+    write_new(&files, "a folder without this file")?;
     let servers = match on.as_str() {
         "redis" => String::new(),
         "redis-masters" => " --deployment independent".to_owned(),
@@ -157,6 +172,18 @@ mod tests {
         for worker in WORKERS {
             let text = worker.text.to_lowercase();
             assert!(!text.contains("harness"), "{} on {}", worker.language, worker.on);
+        }
+    }
+
+    #[test]
+    fn a_program_names_no_file_that_its_user_does_not_have() {
+        for worker in WORKERS {
+            let program = worker.program();
+            let is_foreign = worker.source != worker.file && program.contains(worker.source);
+            assert!(!is_foreign && !program.contains("docs/"), "{program}");
+            assert_eq!(program.lines().count(), worker.text.lines().count());
+            let own = format!("for `fencepost --program '{}'`.", worker.command);
+            assert!(program.contains(&own), "{program}");
         }
     }
 }

@@ -5,8 +5,9 @@ use crate::cli::scenario_file::scenario;
 use crate::setup::scenario::ServersArgument;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, Command, FromArgMatches};
+use std::any::TypeId;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use toml::de::{DeInteger, DeValue};
 
 const PATHS: [&str; 8] =
@@ -27,18 +28,28 @@ pub(super) fn tokens(
         DeValue::Boolean(false) if is_flag || may_be_bare => Ok(Vec::new()),
         _ if is_flag => Err("expected true or false".to_owned()),
         DeValue::Array(items) if matches!(argument.get_action(), ArgAction::Append) => {
-            let one = |item: &DeValue<'_>| text_of(item).map(stated);
+            let one = |item: &DeValue<'_>| text_of(argument, item).map(stated);
             items.iter().map(|item| one(item.get_ref())).collect()
         }
-        value => Ok(vec![stated(text_of(value)?)]),
+        value => Ok(vec![stated(text_of(argument, value)?)]),
     }
 }
 
-fn text_of(value: &DeValue<'_>) -> Result<String, String> {
+/// Returns the text of a value as on the command line, where clap checks it.
+fn text_of(argument: &Arg, value: &DeValue<'_>) -> Result<String, String> {
+    let accepted = argument.get_value_parser().type_id();
+    let is_free = accepted == TypeId::of::<String>() || accepted == TypeId::of::<PathBuf>();
     match value {
         DeValue::String(text) => Ok(text.to_string()),
         DeValue::Integer(number) => Ok(number_of(number)),
-        other => Err(format!("expected a string, not a value of type {}", other.type_str())),
+        DeValue::Array(_) => Err("expected one value, not an array".to_owned()),
+        DeValue::Table(_) => Err("expected one value, not a table".to_owned()),
+        other if is_free => {
+            Err(format!("expected a string, not a value of type {}", other.type_str()))
+        }
+        DeValue::Float(number) => Ok(number.as_str().to_owned()),
+        DeValue::Boolean(state) => Ok(state.to_string()),
+        DeValue::Datetime(time) => Ok(time.to_string()),
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{members, options, port};
+use super::{members, options, port, stop_on};
 use crate::cli::Failure;
 use crate::cli::arguments::{ServeArguments, ServedClock};
 use crate::cli::output::log;
@@ -34,7 +34,7 @@ pub(super) fn play(
         let staged = Playing::new((wall_clock(), servers), &drawn, rounds, Box::new(log));
         Ok(PreparedServers { listeners: roles.into_iter().zip(listeners).collect(), staged })
     };
-    serve_staged(start, announce).map_err(Failure::wrong)
+    serve_staged(stop_on(arguments), start, announce).map_err(Failure::wrong)
 }
 
 fn refuse(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {

@@ -35,9 +35,11 @@ public final class RedisClock implements BeforeEachCallback, AfterEachCallback {
   public void start() throws IOException {
     String program = System.getenv().getOrDefault("FENCEPOST", "fencepost");
     List<String> command =
-        new ArrayList<>(List.of(program, "serve", "--clock", "manual", "--port", "0"));
+        new ArrayList<>(
+            List.of(program, "serve", "--clock", "manual", "--port", "0", "--end-with-stdin"));
     command.addAll(options);
     try {
+      // The server ends with the pipe on its standard input, and so also with a killed JVM.
       server = new ProcessBuilder(command).start();
     } catch (IOException error) {
       throw new IOException(
