@@ -392,17 +392,7 @@ fn name_of(event: WatchedEvent) -> &'static str {
     }
 }
 
-/// Error of a server that rejects an argument, such as a path that does not begin with "/".
-const BAD_ARGUMENTS: i32 = -8;
-
 fn reply_of_zookeeper(error: ZooKeeperError) -> Reply {
-    if error == ZooKeeperError::Server(BAD_ARGUMENTS) {
-        return Reply::Misused(
-            "the server answered BadArguments (-8): expected a path such as \
-                               '/lock/node'"
-                .to_owned(),
-        );
-    }
     let (code, is_unknown) = match &error {
         ZooKeeperError::ConnectionLoss => ("ConnectionLoss".to_owned(), true),
         ZooKeeperError::SessionExpired => ("SessionExpired".to_owned(), true),
