@@ -11,6 +11,11 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
+/// Number of waits in a row that may be shorter than [`LONG_WAIT`]. A loop of shorter waits would
+/// run for minutes.
+const SHORT_WAITS_MAX: u32 = 100_000;
+const LONG_WAIT: Duration = Duration::from_millis(1);
+
 #[derive(Clone)]
 pub(super) struct Actor {
     pub(super) process: Rc<Process>,
@@ -30,10 +35,20 @@ impl Actor {
         arguments: Vec<LuaValue>,
     ) -> Result<Vec<Pinned>, Failed> {
         let coroutine = self.process.begin(function);
-        let mut reply = Reply::Values(arguments);
+        let (mut reply, mut short_waits) = (Reply::Values(arguments), 0);
+        let env = &self.place.env;
         loop {
-            match self.process.resume(&coroutine, reply) {
-                Step::Asks(asked) => reply = self.serve(asked).await,
+            let step = match short_waits <= SHORT_WAITS_MAX {
+                true => self.process.resume(&coroutine, reply),
+                false => self.process.end(&coroutine, reply),
+            };
+            match step {
+                Step::Asks(asked) => {
+                    let since = env.monotonic_clock();
+                    reply = self.serve(asked).await;
+                    let is_short = env.monotonic_clock().since(since) < LONG_WAIT;
+                    short_waits = if is_short { short_waits + 1 } else { 0 };
+                }
                 Step::Returned(values) => return Ok(values),
                 Step::Failed(failed) => return Err(failed),
             }

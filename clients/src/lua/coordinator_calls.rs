@@ -124,15 +124,33 @@ impl CallArguments<'_> {
     }
 }
 
-fn refused_by<R: Display>(failure: Failure<R>, code: impl FnOnce(&R) -> String) -> Reply {
+fn refused_by<R: Display>(
+    failure: Failure<R>,
+    code: fn(&R) -> String,
+    is_misuse: fn(&R) -> bool,
+) -> Reply {
     match failure {
-        Failure::Refused(refusal) => Reply::Failed {
-            message: format!("the server answered {refusal}"),
-            is_unknown: false,
-            code: Some(code(&refusal)),
-        },
+        Failure::Refused(refusal) => {
+            let message = format!("the server answered {refusal}");
+            match is_misuse(&refusal) {
+                true => Reply::Misused(message),
+                false => Reply::Failed { message, is_unknown: false, code: Some(code(&refusal)) },
+            }
+        }
         Failure::Lost(error) => lost(&error),
     }
+}
+
+/// Returns `true` for syntax errors, unknown names (class 42) and missing values. Scripts may create
+/// an object that another process has just created (42P07, 42710).
+fn is_misuse_of_postgresql(refusal: &sql::protocol::Refusal) -> bool {
+    let code = &*refusal.code;
+    code == "23502" || code.starts_with("42") && !["42P07", "42710"].contains(&code)
+}
+
+/// Returns `true` for unknown columns, syntax errors, and unknown tables and functions.
+fn is_misuse_of_mysql(refusal: &mysql::protocol::Refusal) -> bool {
+    [1054, 1064, 1146, 1305].contains(&refusal.code)
 }
 
 /// Converts NULL to `false`, because Lua lists cannot contain `nil`.
@@ -149,7 +167,9 @@ async fn postgresql(
     function: &str,
     given: &CallArguments<'_>,
 ) -> Outcome {
-    let failed = |failure: sql::session::Failure| refused_by(failure, |one| one.code.clone());
+    let failed = |failure: sql::session::Failure| {
+        refused_by(failure, |one| one.code.clone(), is_misuse_of_postgresql)
+    };
     let done = match function {
         "query" => session.run(&given.text(1)?, &given.parameters(2)?).await,
         "begin" => session.begin("BEGIN", &given.text(1)?, &given.parameters(2)?).await,
@@ -196,7 +216,8 @@ async fn in_mysql(
         }
         _ => return Err(given.unknown("query, within, bound, session")),
     };
-    let found = outcome.map_err(|failure| refused_by(failure, |one| one.code.to_string()))?;
+    let found = outcome
+        .map_err(|failure| refused_by(failure, |one| one.code.to_string(), is_misuse_of_mysql))?;
     Ok(vec![rows(found)])
 }
 
@@ -206,7 +227,12 @@ fn statement(given: &CallArguments<'_>, place: usize) -> Result<String, Reply> {
     let mut statement = pieces.next().unwrap_or_default().to_owned();
     for (piece, number) in pieces.zip(place + 1..) {
         match given.arguments.get(number - 1) {
+            Some(Datum::Nil) => statement.push_str("NULL"),
+            Some(Datum::Bool(is_true)) => statement.push_str(if *is_true { "1" } else { "0" }),
             Some(Datum::Int(value)) => statement.push_str(&value.to_string()),
+            Some(Datum::Float(value)) if value.is_finite() => {
+                statement.push_str(&value.to_string());
+            }
             _ => statement.push_str(&mysql::protocol::quoted(&given.text(number)?)),
         }
         statement.push_str(piece);

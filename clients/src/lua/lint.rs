@@ -49,6 +49,10 @@ pub(super) fn describe_fact(source: &Source, problem: &str) -> String {
     let name = name.split([' ', ':']).next().unwrap_or_default();
     let tokens = tokens(&source.text);
     let is_absent = [" is a nil", " is missing"].iter().any(|absent| problem.contains(absent));
+    if let Some(token) = local(&tokens, name).filter(|_| is_absent) {
+        let problem = format!("{name} is local: remove 'local'");
+        return source.describe_at(token.line, token.span.start as usize, &problem);
+    }
     let near = is_absent.then(|| nearest(name, functions(&tokens))).flatten();
     let problem = near.map_or(problem.to_owned(), |near| format!("{problem}, not '{near}'"));
     let is_named = |token: &&TokenInfo| match &token.tok {
@@ -59,6 +63,16 @@ pub(super) fn describe_fact(source: &Source, problem: &str) -> String {
         Some(token) => source.describe_at(token.line, token.span.start as usize, &problem),
         None => source.describe(&problem),
     }
+}
+
+/// Returns the name in `local function name` or `local name`.
+fn local<'t>(tokens: &'t [TokenInfo], name: &str) -> Option<&'t TokenInfo> {
+    let is_name = |token: &TokenInfo| matches!(&token.tok, Token::Name(found) if &**found == name);
+    tokens.windows(3).find_map(|three| match (&three[0].tok, &three[1].tok) {
+        (Token::Local, Token::Function) if is_name(&three[2]) => Some(&three[2]),
+        (Token::Local, _) if is_name(&three[1]) => Some(&three[1]),
+        _ => None,
+    })
 }
 
 fn functions(tokens: &[TokenInfo]) -> impl Iterator<Item = &str> {

@@ -1,5 +1,6 @@
 use super::actor::Actor;
 use super::connections::Place;
+use super::natives::UPTIME_MS;
 use super::process::{Failed, Function, Kind, LuaValue, Pinned, Process};
 use super::script::Script;
 use crate::env::{BoxFuture, Env, Monotonic, Note, Spawned};
@@ -305,8 +306,14 @@ fn valid_until(
             ));
         }
     };
-    // A negative time counts as 0.
-    Ok(Some(Monotonic((milliseconds * 1_000.0).round().max(0.0) as u64)))
+    if !milliseconds.is_finite() {
+        return Err(format!(
+            "acquire returned the valid_until {milliseconds}: expected milliseconds of \
+             monotonic(), such as monotonic() + ttl"
+        ));
+    }
+    // A time before the start of the run counts as the start.
+    Ok(Some(Monotonic(((milliseconds - UPTIME_MS) * 1_000.0).round().max(0.0) as u64)))
 }
 
 impl Lock for Scripted {

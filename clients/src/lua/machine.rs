@@ -222,6 +222,7 @@ impl Machine {
             Value::Int(number) => number.to_string(),
             Value::Float(number) => number.to_string(),
             Value::Bool(is_true) => is_true.to_string(),
+            Value::Nil => "an error that is nil: expected a message, like error('...')".to_owned(),
             other => format!("an error that is a {}", other.type_name()),
         }
     }

@@ -13,12 +13,19 @@ pub(super) struct Host {
     pub(super) retry: RangeInclusive<Duration>,
 }
 
+/// What `monotonic()` returns at the start of the run. A real clock does not start at 0 either, so a
+/// script that returns a length instead of a time is wrong at once. The value exceeds every ttl, and
+/// is small enough for a float to count microseconds.
+pub(super) const UPTIME_MS: f64 = (1_u64 << 27) as f64;
+
 type Native = fn(&mut Vm, u32, u32) -> Result<u32, LuaError>;
 
 pub(super) const NATIVES: [Native; 5] = [
     |vm, slot, _| answer(vm, slot, |_, host| Ok(Value::Int(host.env.wall_clock().as_millis()))),
     |vm, slot, _| {
-        answer(vm, slot, |_, host| Ok(Value::Float(host.env.monotonic_clock().0 as f64 / 1_000.0)))
+        answer(vm, slot, |_, host| {
+            Ok(Value::Float(UPTIME_MS + host.env.monotonic_clock().0 as f64 / 1_000.0))
+        })
     },
     random_hex,
     |vm, slot, _| {

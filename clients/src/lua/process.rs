@@ -1,6 +1,6 @@
 use super::machine::{INSTRUCTIONS, Machine, PARTS, Resumed};
 use super::natives::{self, Host};
-use super::source::{Source, placed};
+use super::source::{OUT_OF_INSTRUCTIONS, OUT_OF_WAITS, Source, placed};
 use super::words::{Request, request_of};
 use crate::call_error::CallError;
 use crate::env::{Env, Monotonic, Spawned};
@@ -18,6 +18,7 @@ pub(super) struct Process {
     machine: RefCell<Option<Machine>>,
     functions: [HostRootTicket; PARTS],
     budget: Cell<(Monotonic, i64)>,
+    waits_too_briefly: Cell<bool>,
     pub(super) complaint: RefCell<Option<String>>,
     pub(super) tasks: RefCell<BTreeMap<i64, Spawned>>,
     pub(super) tasks_begun: Cell<i64>,
@@ -121,6 +122,7 @@ impl Process {
             functions: parts.map(|part| machine.pin(part)),
             machine: RefCell::new(Some(machine)),
             budget: Cell::new((Monotonic(0), INSTRUCTIONS)),
+            waits_too_briefly: Cell::new(false),
             complaint: RefCell::default(),
             tasks: RefCell::default(),
             tasks_begun: Cell::new(0),
@@ -149,6 +151,15 @@ impl Process {
     pub(super) fn begin(self: &Rc<Self>, function: &Pinned) -> Pinned {
         let ticket = self.with(|machine| machine.begin(function.ticket));
         Pinned { process: self.clone(), ticket: ticket.unwrap_or(self.functions[0]) }
+    }
+
+    /// Resumes a coroutine that has waited too often for less than 1 ms, so that it fails.
+    pub(super) fn end(self: &Rc<Self>, coroutine: &Pinned, reply: Reply) -> Step {
+        self.budget.set((self.host.env.monotonic_clock(), 0));
+        self.waits_too_briefly.set(true);
+        let step = self.resume(coroutine, reply);
+        self.waits_too_briefly.set(false);
+        step
     }
 
     pub(super) fn resume(self: &Rc<Self>, coroutine: &Pinned, reply: Reply) -> Step {
@@ -191,7 +202,11 @@ impl Process {
     ) -> (Kind, String) {
         let message = machine.field(error, "message");
         if !matches!(message, Value::Str(_)) {
-            let raw = placed(machine.text_of(error), &machine.traceback(coroutine));
+            let mut text = machine.text_of(error);
+            if self.waits_too_briefly.get() {
+                text = text.replace(OUT_OF_INSTRUCTIONS, OUT_OF_WAITS);
+            }
+            let raw = placed(text, &machine.traceback(coroutine));
             return (Kind::Script, self.source.describe(&raw));
         }
         let is_unknown = machine.field(error, "unknown").truthy();

@@ -72,6 +72,16 @@ impl Script {
         self.facts.retry_ms
     }
 
+    /// Returns `true` if the script or the application renews the lease.
+    pub fn keeps_its_lease(&self) -> bool {
+        self.facts.renews || self.facts.extends
+    }
+
+    /// Adds the file, line and column of the function with which `problem` begins.
+    pub fn describe(&self, problem: &str) -> String {
+        describe_fact(&self.source, problem)
+    }
+
     pub fn is_own_error(&self, reason: &str) -> bool {
         reason.strip_prefix(self.file()).is_some_and(|rest| rest.starts_with(':'))
     }

@@ -11,16 +11,25 @@ pub(super) struct Source {
     pub(super) digest: [u8; 20],
 }
 
+pub(super) const OUT_OF_INSTRUCTIONS: &str = "instruction budget exceeded";
+pub(super) const OUT_OF_WAITS: &str = "too many short waits";
+
 const WORDINGS: &[(&str, &str)] = &[
     (
-        "instruction budget exceeded",
+        OUT_OF_INSTRUCTIONS,
         "200,000 instructions without a wait: expected a loop or a recursion that ends or sleeps",
+    ),
+    (
+        OUT_OF_WAITS,
+        "100,000 waits of less than 1 ms in a row: expected a loop that ends or sleeps for longer, \
+         like sleep(10)",
     ),
     ("memory cap exceeded", "the script uses more than 16 MB: expected at most 16 MB"),
 ];
 
 impl Source {
     pub(super) fn new(file: &str, text: &str) -> Source {
+        let text = without_first_line(text.strip_prefix('\u{feff}').unwrap_or(text));
         let digest = Sha1::digest(text.as_bytes()).into();
         Source { file: file.to_owned(), text: text.to_owned(), digest }
     }
@@ -77,6 +86,14 @@ impl Source {
             refused.is_some_and(|error| error.msg_str().ends_with(&format!("near '{token}'")))
         };
         text.match_indices(token).map(|(at, _)| at).find(|at| refuses(*at))
+    }
+}
+
+/// Removes a first line that begins with `#`, but not its end, so that all lines keep their numbers.
+fn without_first_line(text: &str) -> &str {
+    match text.starts_with('#') {
+        true => text.find('\n').map_or("", |end| &text[end..]),
+        false => text,
     }
 }
 

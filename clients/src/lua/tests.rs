@@ -117,6 +117,16 @@ fn every_error_of_a_script_is_one_line_with_its_place() {
         ("pairs({[{}] = 1})", "lock.lua:1:1: pairs: a table with tables"),
         ("string.format('%p', {})", "lock.lua:1:1: string.format: %p"),
         ("error({})", "lock.lua:1:1: an error that is a table"),
+        ("error(nil)", "lock.lua:1:1: an error that is nil: expected a message"),
+        (
+            "local function acquire() end function release() end",
+            "lock.lua:1:16: acquire is local: remove 'local'",
+        ),
+        (
+            "function acquire() end\nlocal release = acquire",
+            "lock.lua:2:7: release is local: remove 'local'",
+        ),
+        ("\u{feff}#!/usr/bin/env lua\nx = = 1", "lock.lua:2:5: unexpected symbol near '='"),
     ] {
         let problem = script(text).expect_err(text);
         assert!(problem.starts_with(told) && !problem.contains('\n'), "{text}: {problem}");
@@ -275,6 +285,14 @@ fn what_a_script_does_wrong_in_a_call_is_unknown_with_the_reason() {
         (
             "return {owner = 'x', token = -1}",
             "unknown: lock.lua:2:1: acquire returned the token '-1'",
+        ),
+        (
+            "return {owner = 'x', valid_until = 0 / 0}",
+            "unknown: lock.lua:2:1: acquire returned the valid_until NaN: expected milliseconds",
+        ),
+        (
+            "return {owner = 'x', valid_until = math.huge}",
+            "unknown: lock.lua:2:1: acquire returned the valid_until inf: expected milliseconds",
         ),
         ("return nil, 'too early'", "refused: too early"),
         ("return 42", "granted 42"),

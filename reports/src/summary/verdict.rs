@@ -3,12 +3,12 @@ use crate::judge::checker::stuck::{Progress, progress};
 use crate::judge::checker::{CHECKERS, Checker};
 use crate::judge::circle::circles;
 use crate::judge::timeline::{Acquisition, Outcome, Section, Timeline};
-use crate::record::history::{History, What, WhyEnded};
+use crate::record::history::{Action, History, What, WhyEnded};
 use crate::summary::violation::{Violation, grouped, merged};
-use fencepost_faults::Node;
+use fencepost_faults::{Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use strum::IntoStaticStr;
 
 /// Result of judging one run.
@@ -77,8 +77,10 @@ fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     if let Some(reason) = timelines.iter().find_map(unrecorded) {
         return Some(reason);
     }
-    let reasons: [fn(&Timeline<'_>) -> Option<String>; 6] =
-        [never_left, uncontended, no_fault_in_calls, unordered, misjudged, unfinished];
+    let reasons: [fn(&Timeline<'_>) -> Option<String>; 7] = [
+        never_left, never_released, uncontended, no_fault_in_calls, unordered, misjudged,
+        unfinished,
+    ];
     reasons.iter().find_map(|reason| {
         let all: Option<Vec<String>> = timelines.iter().map(reason).collect();
         all?.into_iter().next()
@@ -98,6 +100,35 @@ fn never_left(timeline: &Timeline<'_>) -> Option<String> {
         "{} entered its critical section at {} and had not left it when the run ended at {}: check \
          whether the process hangs, or lengthen the run (--max-time)",
         section.process, section.from.time, ended.at_us
+    ))
+}
+
+/// Returns why the run is inconclusive, if it was cut off while a live process had been in a release
+/// for longer than the progress bound.
+fn never_released(timeline: &Timeline<'_>) -> Option<String> {
+    let bound = timeline.history.header.progress_bound_us;
+    let ended = timeline.history.ended.filter(|ended| ended.why != WhyEnded::Finished)?;
+    let mut open: BTreeMap<u64, (Node, SimTime)> = BTreeMap::new();
+    for event in &timeline.history.events {
+        match &event.what {
+            What::Invoke { operation, action: Action::Release } => {
+                open.insert(*operation, (event.node, event.time_us));
+            }
+            What::Ok { operation, .. }
+            | What::Fail { operation, .. }
+            | What::Info { operation, .. } => {
+                open.remove(operation);
+            }
+            What::Crashed => open.retain(|_, (process, _)| process.machine() != event.node),
+            _ => {}
+        }
+    }
+    let (process, from) = open.into_values().find(|(_, from)| bound < ended.at_us.since(*from))?;
+    Some(format!(
+        "{process} called release at {from}, and the call had not returned when the run ended at \
+         {}: check whether the release waits for an event that never comes, or lengthen the run \
+         (--max-time)",
+        ended.at_us
     ))
 }
 
@@ -193,9 +224,10 @@ fn unordered(timeline: &Timeline<'_>) -> Option<String> {
         _ => "a quorum of servers",
     };
     Some(format!(
-        "no recorded grant of the lock '{}' by {who} matches acquire {} of {} ({} to {}): check \
-         the lock's key (--lock-key); a program must send ACQUIRING before its request; a history \
-         from another tool must record every server's changes of the key",
+        "no recorded grant of the lock '{}' by {who} matches acquire {} of {} ({} to {}): a lock \
+         in Lua must write to this key, and return the value that it wrote as owner; a program \
+         must name its key (--lock-key) and send ACQUIRING before its request; a history from \
+         another tool must record every server's changes of the key",
         timeline.history.header.resource,
         other.operation,
         other.process,
@@ -297,6 +329,19 @@ mod tests {
     }
 
     #[test]
+    fn a_release_that_never_returns_makes_a_quiet_run_inconclusive() {
+        let releases = || quiet().progress_bound(20).takes(10, 1, "c").leaves(12, 1);
+        let hangs = |until| releases().removed(13, "c", 1).runs_out_of_time(until);
+        let told = reason(hangs(99));
+        assert!(told.starts_with("client-1 called release at 12ms"), "{told}");
+        assert_eq!(judge(&hangs(25).build()).verdict, Verdict::Valid, "it may still return");
+        let returns = releases().removed(13, "c", 1).left(14, 1).runs_out_of_time(99);
+        assert_eq!(judge(&returns.build()).verdict, Verdict::Valid);
+        let dies = releases().removed(13, "c", 1).crashes(14, 1).runs_out_of_time(99);
+        assert_eq!(judge(&dies.build()).verdict, Verdict::Valid, "no call outlives its process");
+    }
+
+    #[test]
     fn a_quiet_history_of_two_processes_without_faults_is_valid() {
         let judgement = judge(&quiet().build());
         assert_eq!(judgement, Judgement { verdict: Verdict::Valid, violations: Vec::new() });
@@ -393,8 +438,8 @@ mod tests {
     fn storage_requests_under_a_grant_that_no_server_tells_of_prove_nothing() {
         let story = ghosts().reads(6, 2, 0).releases(7, 2);
         let said = "no recorded grant of the lock 'lock' by a server matches acquire 1 of client-1 \
-                    (1ms to 2ms): check the lock's key (--lock-key); a program must send \
-                    ACQUIRING before its request; ";
+                    (1ms to 2ms): a lock in Lua must write to this key, and return the value that \
+                    it wrote as owner; a program must name its key (--lock-key) and send ";
         assert!(reason(story).starts_with(said));
     }
 

@@ -5,11 +5,11 @@ use super::arguments::LockArguments;
 use super::output::read_file;
 use crate::engine::Engine;
 use crate::run::RunSpec;
-use crate::setup::scenario::{LockScript, Scenario};
+use crate::setup::scenario::{Hold, LockScript, Scenario};
 use crate::setup::span::{Span, SpanRange};
 use fencepost_clients::find;
 use fencepost_clients::lua::Script;
-use fencepost_faults::{Families, Family, Seed};
+use fencepost_faults::{Families, Family, Micros, Seed};
 use fencepost_reports::{History, What};
 use std::path::Path;
 use std::rc::Rc;
@@ -95,16 +95,34 @@ fn try_out(lock: &LockScript, scenario: &Scenario) -> Result<(), Failure> {
     (alone.ttl, alone.calls.retry, alone.workload) =
         (scenario.ttl, scenario.calls.retry, scenario.workload);
     alone.servers.redis_version = scenario.servers.redis_version;
+    if lock.script.keeps_its_lease() {
+        // Longer than the ttl, so that the lock renews or extends its lease.
+        let ttl = scenario.ttl.0.as_micros();
+        let span = |tenths: u64| Span(Micros(ttl.saturating_mul(tenths) / 10));
+        alone.hold = Hold::Drawn(SpanRange::new(span(11), span(14)));
+    }
     alone.scripts = vec![lock.clone()];
     let families = Families::from(Family::None);
     let spec = RunSpec::draw(Seed(0), lock.definition(), &families, Rc::new(alone));
     let outcome = spec.run(Engine::Fast).map_err(Failure::wrong)?;
-    own_error(lock, &outcome.history).map_or(Ok(()), |error| Err(Failure::wrong(error)))
+    if let Some(error) = lock.own_error(&outcome.history) {
+        return Err(Failure::wrong(error));
+    }
+    match are_over_at_once(&outcome.history) {
+        false => Ok(()),
+        true => Err(Failure::wrong(lock.script.describe(
+            "acquire returned a valid_until that had already passed: expected a time of \
+             monotonic(), such as monotonic() + ttl",
+        ))),
+    }
 }
 
-pub(crate) fn own_error<'h>(lock: &LockScript, history: &'h History) -> Option<&'h str> {
-    history.events.iter().find_map(|event| match &event.what {
-        What::Info { reason, .. } if lock.script.is_own_error(reason) => Some(&**reason),
+/// Returns `true` if every lease that states a validity was over when `acquire` returned it.
+fn are_over_at_once(history: &History) -> bool {
+    let stated = history.events.iter().filter_map(|event| match event.what {
+        What::Ok { valid_for_us, .. } => valid_for_us,
         _ => None,
-    })
+    });
+    let stated: Vec<Micros> = stated.collect();
+    !stated.is_empty() && stated.iter().all(|left| *left == Micros::ZERO)
 }

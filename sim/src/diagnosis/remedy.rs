@@ -78,6 +78,9 @@ struct SafeguardRuns {
     /// `true` if the safeguard removes the lease extensions. A critical section may then exceed the
     /// lease, so hazards are not comparable.
     loses_extensions: bool,
+    /// `true` if the safeguard replaces a lock in Lua by a built-in lock. The absence of its mistakes
+    /// says nothing about tokens, so only violations that the storage can prevent are comparable.
+    replaces_script: bool,
     /// `true` if the safeguard lengthens the ttl. The bounds on waits include the ttl, so the
     /// safeguard could hide a long wait without preventing it.
     lengthens_bounds: bool,
@@ -131,9 +134,12 @@ impl SafeguardTrials {
 
     pub fn remedies(&self, violation: &Violation) -> Vec<Remedy> {
         let is_harm = violation.kind.severity() == Severity::Harm;
+        let is_of_storage = matches!(violation.kind, Kind::StaleWrite | Kind::LostUpdate);
         let is_wait = is_bounded(violation.kind);
         let fitting = self.guarded.iter().filter(|guarded| {
-            (is_harm || !guarded.loses_extensions) && !(is_wait && guarded.lengthens_bounds)
+            (is_harm || !guarded.loses_extensions)
+                && (is_of_storage || !guarded.replaces_script)
+                && !(is_wait && guarded.lengthens_bounds)
         });
         fitting.map(|guarded| self.remedy(guarded, violation)).collect()
     }
@@ -201,6 +207,7 @@ impl SafeguardRuns {
         SafeguardRuns {
             safeguard,
             loses_extensions: is_extended(spec) && !is_extended(&with),
+            replaces_script: is_script(spec) && with.client.name != spec.client.name,
             lengthens_bounds: spec.scenario.ttl < with.scenario.ttl,
             on_plan,
             nearby: nearby(&with, rates, extent),
@@ -208,6 +215,10 @@ impl SafeguardRuns {
             spec: with,
         }
     }
+}
+
+fn is_script(spec: &RunSpec) -> bool {
+    spec.scenario.scripts.iter().any(|script| script.name == spec.client.name)
 }
 
 fn is_extended(spec: &RunSpec) -> bool {

@@ -41,19 +41,29 @@ impl Findings<'_> {
             replay,
         };
         let mut facts = RunFacts::new(&outcome.history, context);
-        if facts.violations.iter().any(|one| one.cause.is_long_work()) {
-            let renewed = outcome.watched.as_ref().and_then(Watched::renewed_note);
-            let notes: Vec<String> = facts.note.take().into_iter().chain(renewed).collect();
-            facts.note = (!notes.is_empty()).then(|| notes.join("; "));
-        }
+        let is_long = facts.violations.iter().any(|one| one.cause.is_long_work());
+        let renewed = outcome.watched.as_ref().filter(|_| is_long).and_then(Watched::renewed_note);
+        let script = self.script_error().filter(|_| !facts.violations.is_empty());
+        let notes: Vec<String> =
+            facts.note.take().into_iter().chain(renewed).chain(script).collect();
+        facts.note = (!notes.is_empty()).then(|| notes.join("; "));
         facts
     }
 
     fn failure(&self) -> Option<String> {
         let unwatched = self.outcome.watched.as_ref().filter(|watched| !watched.others.is_empty());
         let mut lives = self.outcome.servers.iter().chain(&self.outcome.programs);
-        let failed = lives.find_map(Life::failure);
+        let failed = lives.find_map(Life::failure).or_else(|| self.script_error());
         failed.or_else(|| unwatched.and_then(Watched::note))
+    }
+
+    /// Returns the first error of a lock in Lua. Such a run is not valid, and an error may also be
+    /// the cause of a violation.
+    fn script_error(&self) -> Option<String> {
+        let mut scripts = self.spec.scenario.scripts.iter();
+        let script = scripts.find(|script| script.name == self.spec.client.name)?;
+        let error = script.own_error(&self.outcome.history)?;
+        Some(format!("script error: {error}"))
     }
 
     fn ran(&self) -> Ran {

@@ -156,6 +156,111 @@ fn a_command_that_redis_does_not_know_is_an_error_of_the_script_and_no_violation
 }
 
 #[test]
+fn a_statement_that_a_database_rejects_is_refused_with_its_place() {
+    for (deployment, acquire, told) in [
+        ("postgresql-session", "sql.query('SELCT pg_try_advisory_lock(1)')", "42601"),
+        ("postgresql-row", "sql.query('INSERT INTO locks (owner) VALUES ($1)', key)", "42703"),
+        ("mysql", "sql.query('SELCT GET_LOCK(?, 0)', key)", "1064"),
+    ] {
+        let folder = folder(&format!(
+            "lock = {{ deployment = '{deployment}' }}\nfunction release() return true end\n\
+             function acquire(key)\n  {acquire}\nend"
+        ));
+        let line = refusal(folder.path(), &["--lock", "lock.lua"]);
+        let place = "error: lock.lua:4:";
+        assert!(line.starts_with(place) && line.contains(&format!("answered {told}")), "{line}");
+    }
+}
+
+#[test]
+fn a_statement_of_mysql_takes_fractions_booleans_and_nil() {
+    let folder = folder(
+        "lock = { deployment = 'mysql' }\nfunction acquire(key)\n\
+         local rows = sql.within(1000, 'SELECT GET_LOCK(?, ?), ?, ?', key, 0.5, true, nil)\n\
+         assert(rows[1][2] == '1' and rows[1][3] == false)\n\
+         if rows[1][1] == '1' then return tostring(sql.session()) end\nend\n\
+         function release(key) return sql.bound('SELECT RELEASE_LOCK(?)', key)[1][1] == '1' end",
+    );
+    let answer = fencepost_in(folder.path(), &["--lock", "lock.lua", "--cycles", "4"]);
+    assert_eq!(answer.status, 0, "{}{}", answer.stdout, answer.stderr);
+}
+
+#[test]
+fn a_mistake_in_renew_or_extend_is_refused_before_anything_runs() {
+    let at = |function: &str| {
+        let folder = folder(&format!("{FIFTEEN_LINES}\n{function}"));
+        refusal(folder.path(), &["--lock", "lock.lua"])
+    };
+    for name in ["renew", "extend"] {
+        let number = at(&format!("function {name}(key) return redis.call('GET', key) and 1 end"));
+        assert!(number.contains(&format!(":14:1: {name} returned a number")), "{number}");
+        let nil = at(&format!("function {name}()\n local x\n return x.y end"));
+        assert!(nil.starts_with("error: lock.lua:16:9: attempt to index a nil value"), "{nil}");
+    }
+}
+
+#[test]
+fn a_script_that_fails_only_under_a_fault_is_not_valid() {
+    let folder = folder(&FIFTEEN_LINES.replace(
+        "  if redis.call(\"SET\", key, owner, \"NX\", \"PX\", ttl) then return owner end",
+        "  local called, set = pcall(redis.call, 'SET', key, owner, 'NX', 'PX', ttl)\n\
+         if not called then error(set.text .. '!') end\n  if set then return owner end",
+    ));
+    let run = ["--lock", "lock.lua", "--fault", "lost-reply", "--no-shrink"];
+    let answer = fencepost_in(folder.path(), &run);
+    assert_eq!(answer.status, 3, "{}", answer.stdout);
+    assert!(answer.stdout.contains("script error: lock.lua:8:"), "{}", answer.stdout);
+}
+
+#[test]
+fn a_validity_without_the_current_time_is_refused() {
+    let folder = folder(
+        &FIFTEEN_LINES
+            .replace("return owner end", "return { owner = owner, valid_until = ttl } end"),
+    );
+    let line = refusal(folder.path(), &["--lock", "lock.lua"]);
+    let told = "error: lock.lua:5:10: acquire returned a valid_until that had already passed";
+    assert!(line.starts_with(told), "{line}");
+}
+
+#[test]
+fn a_loop_of_waits_that_take_no_time_is_refused() {
+    for wait in ["sleep(0)", "pcall(timeout, 0, function() sleep(1) end)"] {
+        let folder = folder(&format!(
+            "function release() return true end\nfunction acquire()\n  while true do {wait} end\nend"
+        ));
+        let line = refusal(folder.path(), &["--lock", "lock.lua"]);
+        let told = "100,000 waits of less than 1 ms in a row";
+        assert!(line.starts_with("error: lock.lua:3:") && line.contains(told), "{line}");
+    }
+}
+
+#[test]
+fn another_lock_is_no_remedy_for_the_mistakes_of_a_script() {
+    let folder =
+        folder(&FIFTEEN_LINES.replace("return redis.script", "local is_free = redis.script"));
+    let run = ["--lock", "lock.lua", "--format", "json", "--cycles", "3"];
+    let answer = fencepost_in(folder.path(), &run);
+    let report: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
+    let found = &report["runs"][0]["violations"][0];
+    assert_eq!(found["kind"], "wrong-answer", "{found}");
+    let remedies = found["remedies"].as_array().unwrap();
+    assert!(remedies.iter().all(|remedy| remedy["setting"] != "client=fencing"), "{remedies:?}");
+}
+
+#[test]
+fn a_new_lock_loses_no_release_to_a_partition() {
+    let folder = tempfile::tempdir().unwrap();
+    for on in ["redis-masters", "zookeeper"] {
+        assert_eq!(fencepost_in(folder.path(), &["new", "lock", on, "--on", on]).status, 0);
+        let file = format!("{on}.lua");
+        let sweep = ["sweep", "--lock", &file, "--seeds", "0..8", "--fault", "partition"];
+        let answer = fencepost_in(folder.path(), &[&sweep[..], &["--no-shrink", "-q"]].concat());
+        assert_eq!(answer.status, 0, "{on}: {}", answer.stdout);
+    }
+}
+
+#[test]
 fn files_that_are_no_scripts_are_refused() {
     let folder = folder("\u{0}");
     let line = |arguments: &[&str]| refusal_in(folder.path(), arguments);

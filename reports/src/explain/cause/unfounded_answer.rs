@@ -6,6 +6,7 @@ use crate::judge::checker::wrong_answer::{
 };
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
+use crate::record::history::Keeping;
 
 pub(super) static ENTRY: Entry = Entry {
     between: Some(between),
@@ -47,6 +48,14 @@ fn alone(case: &Case<'_, '_>) -> String {
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let timeline = scene.timeline;
+    if timeline.history.header.kept_as == Some(Keeping::Lease) {
+        let one = if scene.holder.grant.is_none() { scene.holder } else { scene.taker };
+        return format!(
+            "{} was told that it had the lock, although its key was not the first in the queue at \
+             any server: the lock's own code gave that answer.",
+            one.process
+        );
+    }
     for one in [scene.holder, scene.taker] {
         let Some(servers) = granted_by(timeline, one) else { continue };
         return format!(

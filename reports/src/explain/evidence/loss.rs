@@ -213,19 +213,30 @@ impl<'t, 'h> Loss<'t, 'h> {
             }
             KeyEnd::Changed { .. } => None,
             KeyEnd::Replaced if header.kept_as.is_some() || self.replaced_after_a_crash() => None,
-            KeyEnd::Replaced => {
-                let by_server = match span.runs_out {
-                    None => EarlyExpiry::Unknown,
-                    Some(_) => self.ran_out_early(span, at),
-                };
-                Some(match by_server {
-                    EarlyExpiry::Unknown => {
-                        let clock = self.clock_fault(&self.clocks_of_processes(span, at), at.time);
-                        clock.map_or(EarlyExpiry::Unknown, EarlyExpiry::ByClock)
-                    }
-                    known => known,
-                })
+            KeyEnd::Replaced => Some(self.replaced_early(span, at)),
+        }
+    }
+
+    /// Returns why a process could replace the key before the true end of the lease. A wrong rate
+    /// and whole seconds do not explain a lease that lost most of its length. Processes that compare
+    /// a time in the value can replace it at any time, because their clocks drift apart.
+    fn replaced_early(&self, span: &KeySpan<'_>, at: Moment) -> EarlyExpiry {
+        let is_too_early = span.runs_out.is_some() && self.is_too_early_for_drift(span, at);
+        let by_server = match span.runs_out {
+            None => EarlyExpiry::Unknown,
+            Some(_) => self.ran_out_early(span, at),
+        };
+        match by_server {
+            EarlyExpiry::InWholeSeconds | EarlyExpiry::ByClock(FaultKind::ClockDrift)
+                if is_too_early => {}
+            EarlyExpiry::Unknown => {}
+            known => return known,
+        }
+        match self.clock_fault(&self.clocks_of_processes(span, at), at.time) {
+            Some(FaultKind::ClockDrift) if is_too_early && !begins_with_unix_time(span) => {
+                EarlyExpiry::Unknown
             }
+            clock => clock.map_or(EarlyExpiry::Unknown, EarlyExpiry::ByClock),
         }
     }
 
@@ -340,7 +351,9 @@ impl<'t, 'h> Loss<'t, 'h> {
             Keeping::RowByClients => self.clock_fault(&self.clocks_of_processes(span, at), at.time),
             Keeping::RowByServer => {
                 let clocks = Clocks { hosts: vec![span.node], since: self.reckoned_from(span) };
+                let is_too_early = span.runs_out.is_some() && self.is_too_early_for_drift(span, at);
                 self.clock_fault(&clocks, at.time)
+                    .filter(|kind| *kind != FaultKind::ClockDrift || !is_too_early)
             }
             Keeping::Connection
             | Keeping::Lease

@@ -12,8 +12,11 @@ use fencepost_faults::{Impact, Node, SimTime};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SessionLoss {
-    /// A process entered although its node was never first in the queue of any server.
+    /// A process entered although its key was never first in the queue of any server. It had
+    /// waited for long enough to lose its lease.
     WasNeverFirst,
+    /// A process entered although its key was not the first, before its lease could have ended.
+    EnteredInQueue,
     GrantedElsewhere,
     TwoPrimaries,
     /// The lock ended with its connection, or with the server that kept it.
@@ -29,8 +32,10 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<SessionL
     if !timeline.history.header.has_no_ttl() {
         return None;
     }
-    if timeline.history.header.kept_as == Some(Keeping::Lease) && was_never_first(timeline, clash) {
-        return Some(SessionLoss::WasNeverFirst);
+    if timeline.history.header.kept_as == Some(Keeping::Lease)
+        && let Some(loss) = was_never_first(timeline, clash)
+    {
+        return Some(loss);
     }
     let holder = &timeline.acquisitions[clash.earlier];
     if let Some((held, taken)) = granted_elsewhere(timeline, clash) {
@@ -77,8 +82,19 @@ fn granted_elsewhere<'t>(
     (is_of_connection && held.node != taken.node).then_some((held, taken))
 }
 
-fn was_never_first(timeline: &Timeline<'_>, clash: Clash) -> bool {
-    [clash.earlier, clash.later].iter().any(|index| timeline.acquisitions[*index].grant.is_none())
+/// Returns how a process entered whose key was never first. Only an acquire of at least one ttl can
+/// outlast its lease.
+fn was_never_first(timeline: &Timeline<'_>, clash: Clash) -> Option<SessionLoss> {
+    let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
+    let waited = |one: &&Acquisition<'_>| {
+        let told = one.completed.map_or(timeline.end, |told| told.time);
+        timeline.history.header.ttl_us <= told.since(one.invoked.time)
+    };
+    let never_first: Vec<_> = both.into_iter().filter(|one| one.grant.is_none()).collect();
+    match never_first.iter().any(waited) {
+        true => Some(SessionLoss::WasNeverFirst),
+        false => (!never_first.is_empty()).then_some(SessionLoss::EnteredInQueue),
+    }
 }
 
 fn ended_without_request(how: KeyEnd) -> bool {

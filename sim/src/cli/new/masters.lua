@@ -15,14 +15,15 @@ else
   return 0
 end]]
 
+-- Deletes our value at all masters. Returns how many masters had it, and a failure if there was one.
 local function delete_all(key, owner)
-  local deleted = 0
-  for _, result in pairs(all(masters, function(master)
+  local results, failures = all(masters, function(master)
     return master.script(DELETE_IF_OWNED, key, owner)
-  end)) do
-    deleted = deleted + result
-  end
-  return deleted
+  end)
+  local deleted, failure = 0, nil
+  for _, result in pairs(results) do deleted = deleted + result end
+  for _, one in pairs(failures) do failure = one end
+  return deleted, failure
 end
 
 -- One attempt: the owner and how long it is valid, or nil. The host tries again.
@@ -44,5 +45,9 @@ end
 
 -- true if a majority had the lock.
 function release(key, owner)
-  return delete_all(key, owner) >= QUORUM
+  local deleted, failure = delete_all(key, owner)
+  if deleted >= QUORUM then return true end
+  -- A master that did not answer may have deleted the lock, too.
+  if failure then error(failure) end
+  return false
 end

@@ -1,6 +1,7 @@
 use super::program::no_lock;
 use fencepost_clients::lua::{InvalidScript, Script};
 use fencepost_clients::{Definition, Deployment};
+use fencepost_reports::{History, What};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
@@ -51,6 +52,14 @@ impl LockScript {
     pub fn flags(&self) -> String {
         let own = serde_json::to_value(self).ok();
         own.as_ref().and_then(fencepost_reports::record::programs::lock_flags).unwrap_or_default()
+    }
+
+    /// Returns the first error of the script itself, with its file and line, that a call reported.
+    pub fn own_error<'h>(&self, history: &'h History) -> Option<&'h str> {
+        history.events.iter().find_map(|event| match &event.what {
+            What::Info { reason, .. } if self.script.is_own_error(reason) => Some(&**reason),
+            _ => None,
+        })
     }
 
     /// Leaks one definition for each name and set of traits.

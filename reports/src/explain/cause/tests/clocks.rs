@@ -53,6 +53,29 @@ fn a_key_that_ran_out_early_did_so_by_the_clock_of_its_server() {
 }
 
 #[test]
+fn a_lease_that_another_process_overwrites_at_once_ended_by_no_drift_and_no_rounding() {
+    let server = Node::Server(1);
+    let race = |taken_ms: u64, drifting: &[Node], at_server: bool| {
+        let story = Story::new().ttl(10_000).takes(1, 1, "a").takes(taken_ms, 2, "b");
+        let story = match drifting {
+            [] => story,
+            nodes => story.fault_began(0, 1, "clock-drift", nodes),
+        };
+        let story = story.with_recorded_leases_of(Micros::from_millis(9_500));
+        let story = if at_server { story.at_servers() } else { story };
+        overlap(story.releases(taken_ms + 10, 1).releases(taken_ms + 11, 2))
+    };
+    for at_server in [false, true] {
+        let drifting = if at_server { server } else { REDIS };
+        assert_eq!(race(4, &[], at_server), Cause::Interleaving);
+        assert_eq!(race(4, &[drifting], at_server), Cause::Interleaving);
+        assert_eq!(race(4, &[CLIENT], at_server), Cause::Interleaving, "it compares no clock");
+    }
+    assert_eq!(race(8_000, &[REDIS], false), Cause::ClockDrift, "the lease may have ended");
+    assert_eq!(race(9_000, &[], true), Cause::CoarseExpiry, "the lease may have ended");
+}
+
+#[test]
 fn a_clock_that_jumped_before_the_lease_or_elsewhere_does_not_count() {
     let expired = || early(|story| story.expires(3, "a"));
     assert_eq!(overlap(expired().fault_began(0, 1, "clock-jump", &[REDIS])), Cause::Unexplained);

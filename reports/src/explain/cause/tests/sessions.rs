@@ -24,9 +24,14 @@ fn a_node_that_a_process_heard_of_from_a_server_that_was_behind_is_a_stale_read(
 
 #[test]
 fn who_enters_though_its_key_was_never_the_first_is_a_waiter_whose_lease_had_ended() {
-    let entered = |story: Story| retaken(story.acquires(1, 1).hears(3, 1, "a"));
-    assert_eq!(entered(Story::with_leases()), Cause::ExpiredWaiter);
-    assert_ne!(entered(Story::with_sessions()), Cause::ExpiredWaiter, "a node is no key");
+    let entered = |story: Story, told: u64| {
+        let story = story.acquires(1, 1).hears(told, 1, "a").takes(told + 2, 2, "b");
+        cause(Kind::Overlap, story.releases(told + 5, 1).releases(told + 6, 2))
+    };
+    assert_eq!(entered(Story::with_leases(), 11), Cause::ExpiredWaiter);
+    let early = entered(Story::with_leases(), 10);
+    assert_eq!(early, Cause::UnfoundedAnswer, "its lease cannot have ended within a ttl");
+    assert_ne!(entered(Story::with_sessions(), 11), Cause::ExpiredWaiter, "a node is no key");
     let held = |story: Story| retaken(story.takes(1, 1, "a").expires(4, "a"));
     assert_eq!(held(Story::with_leases()), Cause::SessionExpired, "it was the first");
 }
