@@ -238,7 +238,8 @@ table! {
             When(|case| case.is_in_flight(InFlightWrite::OfFormerHolder));
     }
     Session {
-        ExpiredWaiter: "one process's key was never the first in the queue at any server",
+        ExpiredWaiter: "one process's key was never the first in the queue at any server, or the \
+                        process was paused for as long as its key was the first",
             When(|case| case.is_gone(SessionLoss::WasNeverFirst));
         SplitBrain: "both servers were primaries when the second one granted a connection's lock",
             When(|case| case.is_gone(SessionLoss::TwoPrimaries));
