@@ -238,8 +238,7 @@ table! {
             When(|case| case.is_in_flight(InFlightWrite::OfFormerHolder));
     }
     Session {
-        ExpiredWaiter: "one process's key was never the first in the queue at any server, or the \
-                        process was paused for as long as its key was the first",
+        ExpiredWaiter: "one process's key was never the first in the queue at any server",
             When(|case| case.is_gone(SessionLoss::WasNeverFirst));
         SplitBrain: "both servers were primaries when the second one granted a connection's lock",
             When(|case| case.is_gone(SessionLoss::TwoPrimaries));

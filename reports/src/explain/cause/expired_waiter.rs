@@ -1,7 +1,6 @@
 use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
-use crate::judge::timeline::Acquisition;
 
 pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
@@ -17,17 +16,8 @@ const MEANING: Meaning = Meaning {
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
-    let is_first = |one: &Acquisition<'_>| one.grant.is_some();
-    let waiter = match is_first(scene.holder) && !is_first(scene.taker) {
-        true => scene.taker.process,
-        false => scene.holder.process,
-    };
-    if is_first(scene.holder) && is_first(scene.taker) {
-        return format!(
-            "{waiter} was paused for as long as its key was the first in the queue, and the \
-             servers deleted the key with its lease. {waiter} entered without looking for the key."
-        );
-    }
+    let waiter = if scene.holder.grant.is_none() { scene.holder } else { scene.taker };
+    let waiter = waiter.process;
     format!(
         "The lease of {waiter} ended while it waited, and its key was deleted; {waiter} was still \
          granted the lock when no older key was left."

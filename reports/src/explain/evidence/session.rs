@@ -12,8 +12,7 @@ use fencepost_faults::{Impact, Node, SimTime};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SessionLoss {
-    /// A process entered although its node was never first in the queue of any server, or had gone
-    /// before the process could look.
+    /// A process entered although its node was never first in the queue of any server.
     WasNeverFirst,
     GrantedElsewhere,
     TwoPrimaries,
@@ -49,9 +48,6 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<SessionL
     let is_expiry = matches!(how, KeyEnd::Changed { change: Change::Expired, .. });
     match told {
         Some(told) if had_lock_at(timeline, holder, told) => Some(SessionLoss::ToldByStaleServer),
-        Some(_) if is_expiry && never_looked(timeline, holder, gone) => {
-            Some(SessionLoss::WasNeverFirst)
-        }
         _ if is_expiry => Some(SessionLoss::WithSession),
         _ => None,
     }
@@ -84,14 +80,6 @@ fn granted_elsewhere<'t>(
 
 fn was_never_first(timeline: &Timeline<'_>, clash: Clash) -> bool {
     [clash.earlier, clash.later].iter().any(|index| timeline.acquisitions[*index].grant.is_none())
-}
-
-/// Returns whether the holder was paused for as long as its key was the first, so that it cannot
-/// have looked for its key before it entered.
-fn never_looked(timeline: &Timeline<'_>, holder: &Acquisition<'_>, gone: Moment) -> bool {
-    let Some(first) = holder.grant.as_ref().map(|grant| grant.moment) else { return false };
-    timeline.history.header.kept_as == Some(Keeping::Lease)
-        && timeline.paused(holder.process, first.time, gone.time) == gone.time.since(first.time)
 }
 
 fn ended_without_request(how: KeyEnd) -> bool {

@@ -124,21 +124,3 @@ fn a_first_node_whose_process_waits_on_lost_its_watch() {
         "a node that its process knows of"
     );
 }
-
-#[test]
-fn a_waiter_that_was_paused_while_its_key_was_first_cannot_have_looked_for_it() {
-    let entered = |story: Story, paused_ms: u64| {
-        let story = story.acquires(1, 1).fault_began(paused_ms, 1, "suspend", &[CLIENT]);
-        let story = story.grants(3, 1, "a").expires(8, "a").takes(10, 2, "b");
-        let story = story.fault_ended(12, 1, "suspend", CLIENT).hears(13, 1, "a");
-        story.releases(15, 1).releases(16, 2)
-    };
-    assert_eq!(overlap(entered(Story::with_leases(), 2)), Cause::ExpiredWaiter);
-    assert_eq!(overlap(entered(Story::with_leases(), 4)), Cause::SessionExpired, "it may have");
-    assert_eq!(overlap(entered(Story::with_sessions(), 2)), Cause::SessionExpired, "a node");
-    assert_eq!(
-        overlap_said(Cause::ExpiredWaiter, entered(Story::with_leases(), 2)),
-        "client-1 was paused for as long as its key was the first in the queue, and the servers \
-         deleted the key with its lease. client-1 entered without looking for the key."
-    );
-}
