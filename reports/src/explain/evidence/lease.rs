@@ -1,5 +1,5 @@
 use super::takeover;
-use super::value_time::clock_read;
+use super::value_time::{clock_read, has_unix_millis};
 use crate::judge::checker::wrong_answer::never_expires;
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline, has_count};
 use crate::record::history::{Action, Change, Keeping, What};
@@ -333,7 +333,8 @@ pub(super) fn removed_by_replication(span: &KeySpan<'_>) -> bool {
 }
 
 /// Returns whether the history shows that the server had the value without an expiry, and no
-/// process took such a lock over. A process that takes a lock over may compare a time in the value.
+/// process took such a lock over. A process that takes a lock over may compare a time in the value;
+/// a Unix time in milliseconds counts as compared even if no process took the lock over.
 pub(crate) fn has_no_lease(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     let is_replaced = |key: &KeySpan<'_>| {
         let Some((at, KeyEnd::Replaced)) = key.to else { return false };
@@ -341,6 +342,7 @@ pub(crate) fn has_no_lease(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool 
         key.runs_out.is_none() && by.is_some_and(|by| key.by.map(Node::machine) != Some(by))
     };
     never_expires(timeline, span)
+        && !has_unix_millis(span)
         && !timeline.keys.iter().any(is_replaced)
         && !takeover::takes_over(timeline)
 }

@@ -14,6 +14,10 @@ pub(crate) fn begins_with_unix_time(key: &KeySpan<'_>) -> bool {
     unix_time(key).is_some()
 }
 
+pub(super) fn has_unix_millis(key: &KeySpan<'_>) -> bool {
+    unix_time(key).is_some_and(|time| UNIX_MILLIS_MIN <= time)
+}
+
 fn unix_time(key: &KeySpan<'_>) -> Option<u64> {
     let time = key.value.and_then(|value| value.split(':').next()?.parse().ok());
     time.filter(|time| UNIX_TIME_MIN <= *time)

@@ -24,6 +24,12 @@ fn a_lock_without_an_expiry_is_lost_by_the_change_that_ended_it_and_not_by_a_lea
 
 #[test]
 fn a_lock_that_processes_take_over_by_its_time_has_a_lease() {
+    let of_value = |value: &str| {
+        let story = Story::new().takes(1, 1, value).server(15, 1, Change::Flushed, value, None);
+        overlap(paused(story).runs_out_of_time(100))
+    };
+    assert_eq!(of_value("1767225600001"), Cause::HolderPause, "waiters compare milliseconds");
+    assert_eq!(of_value("1767225600"), Cause::Flush, "no waiter took it over");
     let taken_over = Story::new().takes(0, 3, "1767225600000").takes(0, 4, "1767225600001");
     let taken_over = taken_over.releases(0, 3).releases(0, 4).removed(0, "1767225600001", 4);
     let story = taken_over.takes(1, 1, "a").server(15, 1, Change::Flushed, "a", None);
