@@ -1,5 +1,5 @@
 use super::takeover;
-use super::value_time::{clock_read, has_unix_millis};
+use super::value_time::{begins_with_unix_time, clock_read, has_unix_millis};
 use crate::judge::checker::wrong_answer::never_expires;
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline, has_count};
 use crate::record::history::{Action, Change, Keeping, What};
@@ -341,8 +341,33 @@ pub(crate) fn has_no_lease(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool 
         let by = timeline.replacer(at).map(Node::machine);
         key.runs_out.is_none() && by.is_some_and(|by| key.by.map(Node::machine) != Some(by))
     };
+    let is_removed = matches!(span.to, Some((_, KeyEnd::Changed { change: Change::Removed, .. })));
+    let may_be_compared = is_removed && begins_with_unix_time(span);
     never_expires(timeline, span)
         && !has_unix_millis(span)
         && !timeline.keys.iter().any(is_replaced)
         && !takeover::takes_over(timeline)
+        && (!may_be_compared || is_left_alone(timeline))
+}
+
+/// Returns whether a process waited while another one's lock was older than the ttl, and did not
+/// take the lock over. No process then compares a time in the value.
+fn is_left_alone(timeline: &Timeline<'_>) -> bool {
+    let hinders = |from: SimTime, until: SimTime| {
+        timeline.faults.iter().any(|fault| {
+            let impact = fault.kind.impact();
+            let is_loss = matches!(impact, Impact::LosesKeys | Impact::LosesReply);
+            !is_loss && fault.touches(from, until)
+        })
+    };
+    timeline.keys.iter().filter(|key| key.by.is_some() && key.runs_out.is_none()).any(|key| {
+        let from = key.from.time + timeline.history.header.ttl_us + COARSE;
+        let until = from + COARSE;
+        let stands = key.to.map_or(timeline.end, |(to, _)| to.time) > until;
+        let mut others = timeline.acquisitions.iter().filter(|one| Some(one.process) != key.by);
+        let waits = |one: &Acquisition<'_>| {
+            one.invoked.time <= from && one.completed.is_none_or(|at| until <= at.time)
+        };
+        stands && others.any(waits) && !hinders(from, until)
+    })
 }

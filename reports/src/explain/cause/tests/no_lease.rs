@@ -30,6 +30,19 @@ fn a_lock_that_processes_take_over_by_its_time_has_a_lease() {
     };
     assert_eq!(of_value("1767225600001"), Cause::HolderPause, "waiters compare milliseconds");
     assert_eq!(of_value("1767225600"), Cause::Flush, "no waiter took it over");
+    let removed = |left_alone: bool| {
+        let story = match left_alone {
+            true => Story::new().takes(1, 4, "1767225599").acquires(2, 3).fails(4_000, 3),
+            false => Story::new().takes(1, 4, "1767225599").acquires(3_999, 3).fails(4_000, 3),
+        };
+        let story = story.releases(4_000, 4).removed(4_000, "1767225599", 4);
+        let story = story.takes(4_001, 1, "1767225600").fault_began(4_003, 1, "pause", &[CLIENT]);
+        let story = story.removed(4_015, "1767225600", 3).takes(4_020, 2, "1767225601");
+        let story = story.fault_ended(4_025, 1, "pause", CLIENT).releases(4_026, 1);
+        overlap_of_both(story.releases(4_027, 2).runs_out_of_time(4_100))
+    };
+    assert_eq!(removed(true), Cause::ForeignRelease, "a waiter did not take an old lock over");
+    assert_eq!(removed(false), Cause::HolderPause, "a waiter might have taken it over");
     let taken_over = Story::new().takes(0, 3, "1767225600000").takes(0, 4, "1767225600001");
     let taken_over = taken_over.releases(0, 3).releases(0, 4).removed(0, "1767225600001", 4);
     let story = taken_over.takes(1, 1, "a").server(15, 1, Change::Flushed, "a", None);
