@@ -1,7 +1,6 @@
 //! Locks whose value begins with a Unix time, which processes compare with their clocks or with the
 //! server's clock.
 
-use super::lease::ROUNDING;
 use crate::judge::timeline::{Acquisition, KeySpan, Moment, Timeline};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 
@@ -9,6 +8,8 @@ use fencepost_faults::{Impact, Micros, Node, SimTime};
 const UNIX_TIME_MIN: u64 = 1_000_000_000;
 /// A Unix time of at least this size counts as milliseconds.
 const UNIX_MILLIS_MIN: u64 = 100_000_000_000;
+/// A clock counts as fast only if a time in a value is ahead by more than this.
+const AHEAD_MIN: Micros = Micros::from_millis(20);
 
 pub(crate) fn begins_with_unix_time(key: &KeySpan<'_>) -> bool {
     unix_time(key).is_some()
@@ -52,7 +53,7 @@ fn unix_micros(timeline: &Timeline<'_>, key: &KeySpan<'_>) -> Option<u64> {
 pub(super) fn is_by_server(timeline: &Timeline<'_>) -> bool {
     let Some(epoch) = epoch(timeline) else { return false };
     timeline.keys.iter().any(|key| {
-        let ahead = clock_shown(key).is_some_and(|shown| epoch + signed(ROUNDING) < shown);
+        let ahead = clock_shown(key).is_some_and(|shown| epoch + signed(AHEAD_MIN) < shown);
         let is_of_server = |by| {
             !had_wrong_clock(timeline, by, key.from)
                 && had_wrong_clock(timeline, key.node, key.from)
@@ -66,7 +67,7 @@ pub(super) fn is_by_server(timeline: &Timeline<'_>) -> bool {
 pub(super) fn is_stepped_between(timeline: &Timeline<'_>, earlier: Moment, later: Moment) -> bool {
     let shown_at = |at: Moment| clock_shown(timeline.keys.iter().find(|key| key.from == at)?);
     let both = shown_at(earlier).zip(shown_at(later));
-    both.is_none_or(|(before, after)| before + signed(ROUNDING) < after)
+    both.is_none_or(|(before, after)| before + signed(AHEAD_MIN) < after)
 }
 
 /// Returns the difference between the time in the value and the time at which it was written, in
