@@ -24,7 +24,8 @@ pub(super) use early_loss::LockLoss;
 pub(super) use flight::InFlightWrite;
 pub(super) use held::LongSection;
 pub(super) use lease::{
-    COARSE, GRANULARITY, Lease, ROUNDING, is_taken_again, last_lease, lost_at, overwritten_until,
+    COARSE, GRANULARITY, Lease, ROUNDING, has_no_lease, is_measured_by_wrong_clocks,
+    is_taken_again, last_lease, lost_at, overwritten_until,
 };
 pub(super) use loss::{EarlyExpiry, Loss, Remover, is_of_members, renewed_over};
 pub(super) use overrun::Overrun;

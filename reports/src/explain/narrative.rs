@@ -128,6 +128,7 @@ impl Story<'_, '_> {
         self.faults(clash, finding);
         self.wrong_clock(clash, finding, cause);
         self.lost(holder, taker);
+        self.replaced(&Scene::new(timeline, finding, clash));
         self.lost_counter(holder, taker);
         self.turns(holder, taker);
         self.granted(taker);

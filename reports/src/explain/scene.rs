@@ -3,8 +3,9 @@
 mod clocks;
 
 use super::evidence::{
-    COARSE, EarlyExpiry, LateRelease, Lease, ROUNDING, early_loss, flight, is_of_members,
-    last_lease, lost_at, overwritten_until, release, renewed_over,
+    COARSE, EarlyExpiry, LateRelease, Lease, ROUNDING, early_loss, flight, has_no_lease,
+    is_measured_by_wrong_clocks, is_of_members, last_lease, lost_at, overwritten_until, release,
+    renewed_over,
 };
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{Acquisition, Grant, KeyEnd, Moment, Timeline, creator};
@@ -260,7 +261,11 @@ impl<'t, 'h> Scene<'t, 'h> {
             return false;
         };
         let lease = last_lease(self.timeline, self.holder, held.node, taken.moment);
-        !self.timeline.history.header.has_no_ttl() && taken.moment.time < lease.ends()
+        let mut own =
+            self.timeline.keys.iter().filter(|key| self.timeline.is_lock_of(key, self.holder));
+        !self.timeline.history.header.has_no_ttl()
+            && taken.moment.time < lease.ends()
+            && !own.any(|key| has_no_lease(self.timeline, key))
     }
 
     /// Returns the other processes that the taker's server put first in the queue between `from`
@@ -337,7 +342,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         let recorded = self.timeline.lease_recorded(*set)?;
         let is_cut = matches!(node, Node::Server(_))
             && ROUNDING < lease.lasts - recorded
-            && lease.lasts - recorded < COARSE;
+            && lease.lasts - recorded < COARSE
+            && !is_measured_by_wrong_clocks(self.timeline, *set);
         is_cut.then_some(recorded)
     }
 

@@ -3,6 +3,7 @@ mod clocks;
 mod given_up;
 mod late;
 mod nested;
+mod no_lease;
 mod overruns;
 mod replication;
 mod sentences;

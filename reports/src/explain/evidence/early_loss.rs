@@ -1,6 +1,6 @@
 use super::lease::{
-    COARSE, GRANULARITY, is_given_short, last_lease, lost_at, overwritten_until, own_spans,
-    removed_by_replication, renews_by_itself, waited_to_nest,
+    COARSE, GRANULARITY, has_no_lease, is_given_short, last_lease, lost_at, overwritten_until,
+    own_spans, removed_by_replication, renews_by_itself, waited_to_nest,
 };
 use super::loss::{EarlyExpiry, Loss, LossKind, is_of_members};
 use super::release;
@@ -71,7 +71,7 @@ impl<'t, 'h> Handover<'t, 'h> {
     /// Returns whether the lease was over at the next grant. A lease that the server had lost
     /// before does not count as over if the holder would otherwise have renewed it or left in time.
     fn lease_was_over(&self, node: Node) -> bool {
-        if self.timeline.history.header.has_no_ttl() {
+        if self.timeline.history.header.has_no_ttl() || self.had_no_lease(node) {
             return false;
         }
         let lease = last_lease(self.timeline, self.holder, node, self.granted_again);
@@ -83,7 +83,9 @@ impl<'t, 'h> Handover<'t, 'h> {
                     (KeyEnd::Changed { change: Change::Expired, .. }, Node::Server(_)) => COARSE,
                     _ => GRANULARITY,
                 };
-                to <= self.granted_again
+                // A server that was replaced may expire its copy before a later extension.
+                lease.from <= to.time
+                    && to <= self.granted_again
                     && to.time + margin < over
                     && (self.would_have_renewed(over, to) || self.is_late_by_nesting(over, to))
             })
@@ -94,6 +96,14 @@ impl<'t, 'h> Handover<'t, 'h> {
                 && self.ran_out_short(node)
                 && self.stayed_beyond(over);
         was_over && !lost_before()
+    }
+
+    /// Returns whether the server had the lock without an expiry, so the lock had no lease that
+    /// could end.
+    fn had_no_lease(&self, node: Node) -> bool {
+        let span = self.span_at(node);
+        let by_time = |span: &KeySpan<'_>| matches!(span.to, Some((_, KeyEnd::Replaced)));
+        span.is_some_and(|span| !by_time(span) && has_no_lease(self.timeline, span))
     }
 
     /// Returns whether the holder would have renewed the lost lock: the lock renews its lease, and
@@ -140,22 +150,27 @@ impl<'t, 'h> Handover<'t, 'h> {
             let elsewhere = self.extended_elsewhere(span);
             elsewhere.map(|how| self.lost(how)).or_else(|| self.loss(span))
         });
-        let drifted = at_taking_server.as_ref().is_some_and(|loss| {
-            loss.ran_out() == Some(EarlyExpiry::ByClock(FaultKind::ClockDrift))
-        });
-        let is_harmless = drifted && self.is_paused_beyond(node);
-        (!is_harmless && !self.lease_was_over(node))
+        (!self.is_harmless(at_taking_server.as_ref(), node) && !self.lease_was_over(node))
             .then_some(LockLoss { at_granting_server: None, at_taking_server })
     }
 
-    /// Returns whether the holder was paused at the time at which a correct clock ends the lease. A
-    /// slightly fast clock then made no difference.
-    fn is_paused_beyond(&self, node: Node) -> bool {
-        let ends = last_lease(self.timeline, self.holder, node, self.granted_again).ends();
+    /// Returns whether a clock at a wrong rate ended the lease, but the holder was paused or in its
+    /// critical section when a correct clock ends the lease, and would not have renewed it. The
+    /// clock then made no difference.
+    fn is_harmless(&self, loss: Option<&Loss<'t, 'h>>, node: Node) -> bool {
+        let drifted = loss.is_some_and(|loss| {
+            loss.ran_out() == Some(EarlyExpiry::ByClock(FaultKind::ClockDrift))
+        });
+        let ends = || last_lease(self.timeline, self.holder, node, self.granted_again).ends();
+        let stays = |ends| !renews_by_itself(self.timeline) && self.stayed_beyond(ends);
+        drifted && (self.is_paused_at(ends()) || stays(ends()))
+    }
+
+    fn is_paused_at(&self, time: SimTime) -> bool {
         self.timeline.faults.iter().any(|fault| {
             fault.does(Impact::Freezes, self.holder.process)
-                && fault.from.time < ends
-                && fault.to.is_none_or(|to| ends < to.time)
+                && fault.from.time < time
+                && fault.to.is_none_or(|to| time < to.time)
         })
     }
 
@@ -178,6 +193,9 @@ impl<'t, 'h> Handover<'t, 'h> {
             }
             Some(span) => self.loss(span),
         };
+        if self.is_harmless(at_taking_server.as_ref(), held_at) {
+            return None;
+        }
         // A server that has been promoted no longer copies what its old primary loses.
         let promoted = self.timeline.roles.promoted(taken_at, self.granted_again);
         let ended = self.span_at(held_at).and_then(|span| span.to).map(|(at, _)| at);

@@ -1,6 +1,8 @@
-use super::value_time::clock_read;
+use super::takeover;
+use super::value_time::{begins_with_unix_time, clock_read, has_unix_millis};
+use crate::judge::checker::wrong_answer::never_expires;
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline, has_count};
-use crate::record::history::{Action, Change, What};
+use crate::record::history::{Action, Change, Keeping, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,6 +86,16 @@ fn begun_before_pause(
     })
 }
 
+/// Returns whether the recorded lease is the difference between a client's clock and the server's
+/// clock, one of which may be wrong.
+pub(crate) fn is_measured_by_wrong_clocks(timeline: &Timeline<'_>, set: Moment) -> bool {
+    timeline.history.header.kept_as == Some(Keeping::RowByClients)
+        && timeline
+            .faults
+            .iter()
+            .any(|fault| fault.kind.impact() == Impact::BendsClock && fault.from < set)
+}
+
 /// Returns the recorded lease of a row if the duration of the request explains why this lease is
 /// shorter than the ttl.
 fn short_by_transit(
@@ -92,7 +104,8 @@ fn short_by_transit(
     set: Moment,
 ) -> Option<Micros> {
     let header = &timeline.history.header;
-    let left = timeline.lease_recorded(set).filter(|_| header.has_rows())?;
+    let is_exact = header.has_rows() && !is_measured_by_wrong_clocks(timeline, set);
+    let left = timeline.lease_recorded(set).filter(|_| is_exact)?;
     let missing = header.ttl_us - left;
     let transit = set.time.since(holder.invoked.time);
     let is_short = TRANSIT_MIN < missing && missing < left;
@@ -302,4 +315,44 @@ pub(super) fn is_given_short(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Opt
 
 pub(super) fn removed_by_replication(span: &KeySpan<'_>) -> bool {
     matches!(span.to, Some((_, KeyEnd::Changed { change: Change::Removed, by: None, .. })))
+}
+
+/// Returns whether the history shows that the server had the value without an expiry, and no
+/// process took such a lock over. A process that takes a lock over may compare a time in the value;
+/// a Unix time in milliseconds counts as compared even if no process took the lock over.
+pub(crate) fn has_no_lease(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
+    let is_replaced = |key: &KeySpan<'_>| {
+        let Some((at, KeyEnd::Replaced)) = key.to else { return false };
+        let by = timeline.replacer(at).map(Node::machine);
+        key.runs_out.is_none() && by.is_some_and(|by| key.by.map(Node::machine) != Some(by))
+    };
+    let is_removed = matches!(span.to, Some((_, KeyEnd::Changed { change: Change::Removed, .. })));
+    let may_be_compared = is_removed && begins_with_unix_time(span);
+    never_expires(timeline, span)
+        && !has_unix_millis(span)
+        && !timeline.keys.iter().any(is_replaced)
+        && !takeover::takes_over(timeline)
+        && (!may_be_compared || is_left_alone(timeline))
+}
+
+/// Returns whether a process waited while another one's lock was older than the ttl, and did not
+/// take the lock over. No process then compares a time in the value.
+fn is_left_alone(timeline: &Timeline<'_>) -> bool {
+    let hinders = |from: SimTime, until: SimTime| {
+        timeline.faults.iter().any(|fault| {
+            let impact = fault.kind.impact();
+            let is_loss = matches!(impact, Impact::LosesKeys | Impact::LosesReply);
+            !is_loss && fault.touches(from, until)
+        })
+    };
+    timeline.keys.iter().filter(|key| key.by.is_some() && key.runs_out.is_none()).any(|key| {
+        let from = key.from.time + timeline.history.header.ttl_us + COARSE;
+        let until = from + COARSE;
+        let stands = key.to.map_or(timeline.end, |(to, _)| to.time) > until;
+        let mut others = timeline.acquisitions.iter().filter(|one| Some(one.process) != key.by);
+        let waits = |one: &Acquisition<'_>| {
+            one.invoked.time <= from && one.completed.is_none_or(|at| until <= at.time)
+        };
+        stands && others.any(waits) && !hinders(from, until)
+    })
 }

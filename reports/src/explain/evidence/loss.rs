@@ -1,6 +1,6 @@
 use super::lease::{COARSE, GRANULARITY, is_given_short, last_lease};
 use super::value_time::begins_with_unix_time;
-use super::{release, takeover};
+use super::{release, takeover, value_time};
 use crate::judge::timeline::{
     Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Outcome, Section, Timeline, is_one_owner,
 };
@@ -288,8 +288,15 @@ impl<'t, 'h> Loss<'t, 'h> {
         Clocks { hosts: granting.into_iter().chain([span.node]).collect(), since }
     }
 
-    /// Returns the clocks of the writer of a value and of the process that replaced it at `at`.
+    /// Returns the clocks of the writer of a value and of the process that replaced it at `at`. If
+    /// the processes ask the server for the time, returns the server's clock.
     fn clocks_of_processes(&self, span: &KeySpan<'_>, at: Moment) -> Clocks {
+        if begins_with_unix_time(span) && value_time::is_by_server(self.timeline) {
+            let set = self.holder.grant.as_ref().map_or(span.from, |grant| grant.moment);
+            let is_stepped = value_time::is_stepped_between(self.timeline, set, at);
+            let hosts = is_stepped.then_some(span.node).into_iter().collect();
+            return Clocks { hosts, since: self.holder.invoked.time };
+        }
         let writer = span.by.unwrap_or(self.holder.process);
         let replacer = self.timeline.replacer(at).unwrap_or(self.taker.process);
         let hosts = [writer, replacer].map(Node::machine);

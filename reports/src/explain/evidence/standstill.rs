@@ -206,6 +206,7 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
             .or_else(|| owner::renewed_copy(timeline, span))
             .or_else(|| unanswered_release(timeline, span))
             .or_else(|| lost_release(timeline, span))
+            .or_else(|| owner::of_copy(timeline, span))
             .or_else(|| {
                 lost_wakeup::missed_release(timeline, finding).then_some(Standstill::NotNotified)
             })

@@ -1,11 +1,12 @@
 use super::period::Period;
 use super::session;
+use crate::judge::checker::wrong_answer::attempt_with;
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{
     Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Timeline, is_lower_count,
 };
 use crate::record::history::{Change, What};
-use fencepost_faults::{FaultKind, Impact, Node};
+use fencepost_faults::{FaultKind, Impact, Node, SimTime};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,7 +78,9 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<U
     }
     let (from, misheard): (_, fn(Obstacle) -> UntrueAnswer) = match &events[told.index].what {
         What::Ok { operation, .. } => (invoked(operation)?, UntrueAnswer::Succeeded),
-        What::Fail { operation, .. } => (invoked(operation)?, UntrueAnswer::Refused),
+        What::Fail { operation, .. } => {
+            (refused_from(timeline, finding, *operation)?, UntrueAnswer::Refused)
+        }
         // The evidence starts with a change of the lock, and only later faults count.
         What::Lost => (events[*finding.witness.first()?].time_us, UntrueAnswer::Refused),
         _ => return None,
@@ -97,6 +100,19 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<U
     let has_ttl = !timeline.history.header.has_no_ttl();
     let is_unfounded = has_one_server_with_a_ttl(timeline) || has_ttl && is_undisturbed(from);
     obstacle.map(misheard).or(is_unfounded.then_some(UntrueAnswer::Unfounded))
+}
+
+/// Returns when the process began the acquire that wrote the standing value, or the failed call.
+fn refused_from(timeline: &Timeline<'_>, finding: &Finding, operation: u64) -> Option<SimTime> {
+    let told = timeline.acquisition_of(operation).map(|index| &timeline.acquisitions[index]);
+    let value = finding.witness.iter().find_map(|index| {
+        let event = &timeline.history.events[*index];
+        let What::Server { change: Change::Granted, value, .. } = &event.what else { return None };
+        value.as_deref()
+    });
+    let attempt = told.zip(value).map(|(one, value)| attempt_with(timeline, one, value));
+    let invoked = attempt.map(|one| one.invoked).or_else(|| timeline.invocation_of(operation));
+    invoked.map(|at| at.time)
 }
 
 /// Returns the servers at which a release only lowered a count, because a fault had interfered with
@@ -124,7 +140,11 @@ pub(super) fn kept_by_count(timeline: &Timeline<'_>, finding: &Finding) -> Vec<N
 
 /// Returns whether a fault interfered with the answers to the acquire that first raised the count
 /// outside a critical section.
-fn has_raised_unanswered(timeline: &Timeline<'_>, process: Node, lowered: &KeySpan<'_>) -> bool {
+pub(super) fn has_raised_unanswered(
+    timeline: &Timeline<'_>,
+    process: Node,
+    lowered: &KeySpan<'_>,
+) -> bool {
     let mut counted = vec![lowered];
     while let Some(before) = counted.last().and_then(|span| {
         let mut keys = timeline.keys.iter();

@@ -1,5 +1,7 @@
 use super::Story;
-use crate::explain::evidence::{COARSE, begins_with_unix_time, last_lease};
+use crate::explain::evidence::{
+    COARSE, begins_with_unix_time, is_measured_by_wrong_clocks, last_lease,
+};
 use crate::explain::narrate;
 use crate::judge::timeline::{Acquisition, Grant, KeyEnd, Moment, Timeline};
 use crate::record::history::{Change, Keeping, What};
@@ -14,7 +16,7 @@ impl Story<'_, '_> {
         let is_recorded = matches!(grant.node, Node::Redis(_))
             && self.timeline.history.events.iter().any(|event| has_lease(&event.what));
         let set = self.set_last_with(grant);
-        if self.is_measured_by_wrong_clocks(set) {
+        if is_measured_by_wrong_clocks(self.timeline, set) {
             return String::new();
         }
         if self.is_kept_in_value(grant) {
@@ -35,17 +37,6 @@ impl Story<'_, '_> {
             None if is_recorded => ", without an expiry".to_owned(),
             None => format!(" for {}", self.timeline.history.header.ttl_us),
         }
-    }
-
-    /// Returns whether the recorded lease is the difference between a client's clock and the
-    /// server's clock, one of which may be wrong.
-    fn is_measured_by_wrong_clocks(&self, set: Moment) -> bool {
-        self.timeline.history.header.kept_as == Some(Keeping::RowByClients)
-            && self
-                .timeline
-                .faults
-                .iter()
-                .any(|fault| fault.kind.impact() == Impact::BendsClock && fault.from < set)
     }
 
     /// Returns the last lease that the process requested there between the grant and its entry.
@@ -177,7 +168,7 @@ impl Story<'_, '_> {
             .filter(|set| set.time == lease.from)
             .max();
         let recorded = set
-            .filter(|set| !self.is_measured_by_wrong_clocks(**set))
+            .filter(|set| !is_measured_by_wrong_clocks(self.timeline, **set))
             .and_then(|set| self.timeline.lease_recorded(*set));
         let is_rounded = |recorded: &Micros| recorded.0.abs_diff(lease.lasts.0) <= COARSE.0;
         Some(recorded.filter(is_rounded).map_or(lease.ends(), |lasts| lease.from + lasts))

@@ -1,6 +1,7 @@
 use super::{Story, Weight};
 use crate::explain::evidence::{is_taken_again, overwritten_until};
 use crate::explain::narrate;
+use crate::explain::scene::Scene;
 use crate::judge::timeline::{Acquisition, Grant, KeyEnd, KeySpan, Moment};
 use crate::record::history::{Change, What};
 use fencepost_faults::Node;
@@ -64,6 +65,24 @@ impl Story<'_, '_> {
             if between && ours && matches!(event.what, What::Started) && !forgets {
                 self.add(Weight::Detail, index, format!("{} restarts.", event.node));
             }
+        }
+    }
+
+    /// Adds the grant with which a third process replaced the holder's lock, and the end of that
+    /// process's lock. The sentence of the cause may name the process.
+    pub(super) fn replaced(&mut self, scene: &Scene<'_, '_>) {
+        let timeline = self.timeline;
+        let Some((at, KeyEnd::Replaced)) = scene.gone() else { return };
+        let mut keys = timeline.keys.iter();
+        let Some(next) = keys.find(|key| key.from == at) else { return };
+        let is_third = next.by.is_some_and(|by| !scene.both().contains(&by));
+        if !is_third || timeline.history.header.has_queue() {
+            return;
+        }
+        self.add_event(Weight::Turn, at.index);
+        let taken = scene.taker.grant.as_ref().map(|grant| grant.moment);
+        if let Some((end, _)) = next.to.filter(|(end, _)| taken.is_some_and(|taken| *end < taken)) {
+            self.add_event(Weight::Turn, end.index);
         }
     }
 

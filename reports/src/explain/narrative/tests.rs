@@ -4,6 +4,8 @@ mod storage;
 mod waits;
 
 use super::*;
+use crate::explain::cause::classify;
+use crate::judge::checker::CHECKERS;
 use crate::judge::finding::Kind;
 use crate::record::history::{Change, Keeping};
 use crate::record::story::Story;
@@ -320,4 +322,23 @@ fn the_lost_counter_of_tokens_is_a_step() {
     let told = steps(Kind::TokenRegression, story.releases(5, 2));
     let forgets = "redis-1 restarts without key lock:token.";
     assert!(told.iter().any(|text| text == forgets), "{told:?}");
+}
+
+#[test]
+fn a_third_process_that_a_sentence_names_occurs_in_its_story() {
+    let story = Story::new().acquires(0, 2).acquires(0, 3).takes(1, 1, "a").takes(3, 3, "c");
+    let story = story.releases(4, 3).removed(4, "c", 3).takes(6, 2, "b");
+    let history = story.releases(8, 1).releases(9, 2).build();
+    let timeline = Timeline::new(&history);
+    let mut findings = CHECKERS.iter().flat_map(|checker| (checker.check)(&timeline));
+    let both = [Node::Client(1), Node::Client(2)];
+    let finding = findings.find(|one| one.kind == Kind::Overlap && one.processes == both);
+    let finding = finding.expect("an overlap");
+    let cause = classify(&timeline, &finding);
+    let said = cause.sentence(&timeline, &finding);
+    assert!(said.starts_with("The steps of client-1 and client-3 interleaved"), "{said}");
+    let told: Vec<String> =
+        narrative(&timeline, &finding, cause).into_iter().map(|line| line.text).collect();
+    assert!(told.iter().any(|text| text == "redis-1 grants the lock to client-3."), "{told:?}");
+    assert!(told.iter().any(|text| text.starts_with("redis-1 removes the lock of client-3")));
 }

@@ -53,7 +53,7 @@ pub(crate) fn is_key_with_lease(timeline: &Timeline<'_>) -> bool {
 }
 
 /// Returns `true` if the history shows that the value has no expiry.
-fn never_expires(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
+pub(crate) fn never_expires(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     let is_told = timeline.history.ended.is_some() && span.by.is_some();
     is_told && is_key_with_lease(timeline) && span.runs_out.is_none()
 }
@@ -83,13 +83,35 @@ fn refused_while_held(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
         contradicts(timeline, &standing, told) && is_settled(timeline, one.process, one.invoked);
     is_wrong.then(|| {
         let process = one.process;
+        let refused = attempt_with(timeline, one, last);
+        let earlier = refused.completed.filter(|at| *at < told);
+        let when = earlier.map_or(String::new(), |at| format!(" at {}", at.time));
         let what = format!(
-            "{process} was told that it did not get the lock, but the value it had written was set \
-             at {}.",
+            "{process} was told{when} that it did not get the lock, but the value it had written \
+             was set at {}.",
             servers(&standing)
         );
-        finding(process, told, what, standing.iter().map(|span| span.from))
+        finding(process, told, what, standing.iter().map(|span| span.from).chain(earlier))
     })
+}
+
+/// Returns the acquire to which the value belongs: this one, or, if this one wrote another value,
+/// the refused acquire that wrote the value first. A command of the latter may have arrived late.
+pub(crate) fn attempt_with<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    one: &'t Acquisition<'h>,
+    value: &str,
+) -> &'t Acquisition<'h> {
+    let is_then = |of: &Acquisition<'_>, span: &KeySpan<'_>| {
+        of.invoked < span.from && of.completed.is_none_or(|told| span.from < told)
+    };
+    let own = || timeline.keys.iter().filter(|span| span.by == Some(one.process));
+    let has_value = |span: &&KeySpan<'_>| span.value.is_some_and(|is| is_one_owner(is, value));
+    let has_another = own().any(|span| !has_value(&span) && is_then(one, span));
+    let first = own().filter(has_value).min_by_key(|span| span.from).filter(|_| has_another);
+    let mut earlier = timeline.acquisitions.iter().filter(|other| other.process == one.process);
+    let wrote = first.and_then(|first| earlier.find(|other| is_then(other, first)));
+    wrote.filter(|other| other.outcome == Outcome::Refused).unwrap_or(one)
 }
 
 /// Returns `true` if the earlier lock calls of the process have known outcomes.

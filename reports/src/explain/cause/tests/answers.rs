@@ -151,3 +151,21 @@ fn a_late_release_that_removes_the_next_lock_of_its_process_is_a_lost_release() 
         judgement.violations.iter().map(|one| one.summary.as_str()).collect();
     assert!(summaries.iter().any(|one| one.contains(said)), "{summaries:?}");
 }
+
+#[test]
+fn a_value_that_arrives_during_the_next_acquire_makes_the_answer_of_its_own_acquire_wrong() {
+    let servers = [1, 2, 3].map(Node::Redis);
+    let cut = [&[CLIENT], &servers[..]].concat();
+    let story = Story::with_quorum(2).acquires(1, 1).grants_at(2, 1, 3, "a");
+    let story = story.fault_began(2, 1, "partition", &cut).fault_ended(5, 1, "partition", CLIENT);
+    let story = story.removed_at(3, 3, "a", 1).fails(4, 1).acquires(6, 1);
+    let story = story.fault_began(6, 2, "pause", &[Node::Client(2)]);
+    let story = story.grants_at(7, 1, 3, "b").grants_at(8, 1, 1, "a").grants_at(8, 1, 2, "a");
+    let story = story.removed_at(9, 3, "b", 1).fails(10, 1);
+    assert_eq!(cause(Kind::WrongAnswer, story.clone()), Cause::LostReply);
+    let judgement = judge(&story.build());
+    let summary = &judgement.violations[0].summary;
+    let told = "client-1 was told at 4ms that it did not get the lock, but the value it had \
+                written was set at redis-1, redis-2.";
+    assert!(summary.starts_with(told), "{summary}");
+}

@@ -162,3 +162,43 @@ fn of_a_time_in_the_value_the_clock_that_a_process_compared_it_with_is_named() {
     let at_server = said(Cause::ClockDrift, "clock-drift", true);
     assert!(at_server.ends_with("by the server's clock than by the holder's."), "{at_server}");
 }
+
+#[test]
+fn a_fast_clock_does_not_excuse_a_holder_that_stays_beyond_the_correct_end_of_its_lease() {
+    let left = |story: Story, left_ms: u64| {
+        let story = story.takes(1, 1, "a").fault_began(2, 1, "clock-drift", &[REDIS]);
+        let story = story.expires(8, "a").takes(8, 2, "b");
+        overlap(story.releases(left_ms, 1).releases(99, 2))
+    };
+    assert_eq!(left(Story::new(), 10), Cause::ClockDrift);
+    assert_eq!(left(Story::new(), 13), Cause::HoldTooLong);
+    assert_eq!(left(Story::new().renewing(), 13), Cause::ClockDrift, "it would have renewed it");
+}
+
+#[test]
+fn a_time_from_the_server_ends_a_lock_by_the_clock_of_the_server_only() {
+    let story = |values: [&str; 2], hit: Node| {
+        let story = Story::new().ttl(10_000).takes(1, 3, "1767225600001");
+        let story = story.releases(1, 3).removed(1, "1767225600001", 3);
+        let steps = |story: Story| story.fault_began(3, 1, "clock-jump", &[hit]);
+        let [held, taken] = values;
+        let story = match held {
+            "1767225600002" => steps(story.takes(2, 1, held)),
+            _ => steps(story).takes(4, 1, held),
+        };
+        story.takes(4_000, 2, taken).releases(5_000, 1).releases(5_001, 2)
+    };
+    let [right, ahead] = ["1767225604000", "1767225611000"];
+    let stepped = story(["1767225600002", ahead], REDIS);
+    assert_eq!(overlap(stepped.clone()), Cause::ClockJump);
+    assert_eq!(
+        overlap_said(Cause::ClockJump, stepped),
+        "The clock of redis-1 was stepped at 3ms (fault 1), so the lock of client-1 expired too \
+         early."
+    );
+    let by_processes = |hit| overlap(story(["1767225600002", right], hit));
+    assert_eq!(by_processes(REDIS), Cause::Interleaving, "no process asked the server");
+    assert_eq!(by_processes(Node::Client(2)), Cause::ClockJump);
+    let before = story(["1767225607004", ahead], REDIS);
+    assert_eq!(overlap(before), Cause::Interleaving, "the step came before both times");
+}

@@ -117,8 +117,10 @@ fn a_lease_that_was_counted_in_whole_seconds_ends_early_by_that_and_one_of_full_
     assert_eq!(drifted(10_600), Cause::ClockDrift, "its clock had passed the lease");
     let still = coarse(10_600, 9_800, |story| story.expires(9_501, "a"));
     assert_eq!(still, Cause::Unexplained, "no clock was wrong");
+    let stays = coarse(10_600, 12_000, |story| story.expires(9_501, "a"));
+    assert_eq!(stays, Cause::Unexplained, "the lease was not short");
     let stays = coarse(10_600, 12_000, |story| drifts(story).expires(9_501, "a"));
-    assert_eq!(stays, Cause::ClockDrift, "the lease was not short");
+    assert_eq!(stays, Cause::HoldTooLong, "it stayed beyond the whole lease");
 }
 
 #[test]
@@ -427,14 +429,15 @@ fn a_nested_acquire_and_its_release_do_not_bring_an_evicted_lock_back() {
 
 #[test]
 fn a_clock_that_ends_a_lease_a_little_early_is_harmless_if_the_holder_was_paused_beyond_it() {
-    let paused = |until_ms: u64| {
+    let paused = |until_ms: u64, left_ms: u64| {
         let story = Story::new().takes(1, 1, "a").fault_began(2, 1, "clock-drift", &[REDIS]);
         let story = story.fault_began(3, 2, "pause", &[CLIENT]).expires(7, "a").takes(8, 2, "b");
         let story = story.fault_ended(until_ms, 2, "pause", CLIENT);
-        overlap(story.releases(14, 1).releases(15, 2))
+        overlap(story.releases(left_ms, 1).releases(15, 2))
     };
-    assert_eq!(paused(13), Cause::HolderPause, "the lease would have ended during the pause");
-    assert_eq!(paused(9), Cause::ClockDrift, "the pause ended before the lease");
+    assert_eq!(paused(13, 14), Cause::HolderPause, "the lease would have ended during the pause");
+    assert_eq!(paused(9, 10), Cause::ClockDrift, "the pause ended before the lease");
+    assert_eq!(paused(9, 14), Cause::HolderPause, "the pause kept the holder beyond the lease");
 }
 
 #[test]

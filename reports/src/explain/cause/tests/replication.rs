@@ -363,3 +363,16 @@ fn a_promoted_server_that_lost_the_earlier_lock_in_a_restart_lost_the_counter_th
     says(1, "redis-2 restarted without its token counter.");
     says(3, "redis-2 restarted without the latest value of its token counter.");
 }
+
+#[test]
+fn a_copy_that_the_old_primary_expired_before_the_last_extension_is_no_early_loss() {
+    let by = Some(CLIENT);
+    let story = Story::new().renewing().ttl(100).takes(1, 1, "a").replicated(1, 2, "a");
+    let turn = What::Turn { turn: Turn::Promoted, about: None };
+    let story = story.event(30, Node::Redis(2), turn).server(50, 2, Change::Extended, "a", by);
+    let story = story.expires_at(101, 1, "a").server(105, 2, Change::Extended, "a", by);
+    let story = story.fault_began(110, 1, "pause", &[CLIENT]).expires_at(205, 2, "a");
+    let story = story.grants_at(206, 2, 2, "b").hears(207, 2, "b");
+    let story = story.fault_ended(250, 1, "pause", CLIENT).releases(260, 1).releases(261, 2);
+    assert_eq!(overlap(story), Cause::HolderPause);
+}

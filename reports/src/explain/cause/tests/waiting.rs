@@ -431,3 +431,32 @@ fn a_removal_after_the_promotion_could_not_be_replicated() {
     assert_eq!(story(4), Cause::AsyncReplicationLoss);
     assert_eq!(story(7), Cause::LostRelease);
 }
+
+#[test]
+fn a_count_that_a_release_lowered_after_late_answers_is_due_to_the_delay() {
+    let story = Story::with_quorum(2).acquires(1, 1).fault_began(1, 9, "delay", &[REDIS, CLIENT]);
+    let story = story.fault_ended(3, 9, "delay", REDIS).grants_at(2, 1, 1, "a=1");
+    let story = story.grants_at(2, 1, 1, "a=2");
+    let story = story.grants_at(2, 1, 2, "a=1").hears(3, 1, "a=2").leaves(4, 1);
+    let story = story.grants_at(5, 1, 1, "a=1").removed_at(5, 2, "a=1", 1);
+    assert_eq!(cause_of_standstill(story.left(6, 1)), Cause::Latency);
+}
+
+#[test]
+fn a_copy_of_a_lock_whose_owner_does_not_know_of_it_is_explained_by_its_grant() {
+    let copied = |hits: fn(Story) -> Story, is_promoted: bool| {
+        let story = hits(Story::new().acquires(1, 1)).grants(2, 1, "a").replicated(2, 2, "a");
+        let story = story.info(3, 1).redis_crashes(4, 1);
+        let turn = What::Turn { turn: Turn::Promoted, about: None };
+        let story = if is_promoted { story.event(5, Node::Redis(2), turn) } else { story };
+        cause_of_standstill(story.server(6, 1, Change::Forgotten, "a", None))
+    };
+    let loses: fn(Story) -> Story = |story| loses_reply(story, 1, 3);
+    assert_eq!(copied(loses, true), Cause::LostReply);
+    assert_eq!(copied(loses, false), Cause::Unexplained, "no process asks a replica");
+    let pauses: fn(Story) -> Story = |story| {
+        let story = story.fault_began(1, 1, "pause", &[CLIENT]);
+        story.fault_ended(3, 1, "pause", CLIENT)
+    };
+    assert_eq!(copied(pauses, true), Cause::HolderPause);
+}

@@ -91,12 +91,15 @@ fn left_behind(
     let section = timeline.section_of_call(owner.operation)?;
     let left = section.to.filter(|_| section.ended_by == SectionEnd::Release)?;
     let is_given_up = given_up::left_count_too_high(timeline, span);
+    let is_lowered = timeline.is_lowered(span);
+    let is_raised = || untrue_answer::has_raised_unanswered(timeline, owner.process, span);
     match span.from < left {
-        true if timeline.is_lowered(span) && is_given_up => Some(Standstill::CallGivenUp),
-        true if timeline.is_lowered(span) => Some(Standstill::KeptByCount),
+        true if is_lowered && is_given_up => Some(Standstill::CallGivenUp),
+        true if is_lowered => Some(Standstill::KeptByCount),
         true if timeline.history.header.quorum > 1 => Some(Standstill::ReleaseUnanswered),
         true => span.runs_out.is_none().then_some(Standstill::OwnerReleased),
         false if is_given_up => Some(Standstill::CallGivenUp),
+        false if is_lowered && is_raised() => Some(Standstill::KeptByCount),
         // No message was late, so the process itself set the lock again.
         false if is_set_again(timeline, span) => Some(Standstill::OwnerRenews),
         false => Some(Standstill::OwnerUnaware(Obstacle::Loss)),
@@ -241,6 +244,19 @@ pub(super) fn lost_release(timeline: &Timeline<'_>, span: Period) -> Option<Stan
         let died = died_between(timeline, owner.process, granted, span.until);
         died.then_some(Standstill::OwnerDied).or_else(|| lost_by(timeline, owner))
     })
+}
+
+/// Explains a lock that remains only as a copy at a promoted server, by the grant that was copied.
+pub(super) fn of_copy(timeline: &Timeline<'_>, period: Period) -> Option<Standstill> {
+    let is_copy = |span: &&KeySpan<'_>| {
+        span.by.is_none() && timeline.roles.promoted(span.node, end_of(timeline)).is_some()
+    };
+    let grants = remaining_values(timeline, period).filter(is_copy).filter_map(|copy| {
+        let granted = copy.granted.or_else(|| timeline.last_granted(copy.value?, copy.from));
+        let (_, at) = granted?;
+        timeline.keys.iter().find(|span| span.from == at)
+    });
+    grants.filter_map(|span| of_owner(timeline, span, period.until)).next()
 }
 
 pub(super) fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Standstill> {

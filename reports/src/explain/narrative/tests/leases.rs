@@ -114,3 +114,23 @@ fn a_member_has_its_lock_until_its_lease_or_its_membership_ends() {
     assert_eq!(first(true), both);
     assert!(first(false).ends_with("for as long as its membership lasts."), "{}", first(false));
 }
+
+#[test]
+fn a_lease_that_a_wrong_clock_made_look_short_has_the_length_that_the_lock_asked_for() {
+    let said = |drifts: bool| {
+        let story = Story::kept_as(Keeping::RowByClients).ttl(10_000).acquires(2, 1);
+        let story = match drifts {
+            true => story.fault_began(1, 2, "clock-drift", &[Node::Client(2)]),
+            false => story,
+        };
+        let story = story.takes(700, 1, "a").with_recorded_leases_of(Micros(9_400_000));
+        let story = story.fault_began(2_000, 1, "pause", &[Node::Client(1)]);
+        let story = story.fault_ended(15_000, 1, "pause", Node::Client(1)).takes(10_900, 2, "b");
+        let history = story.releases(15_100, 1).releases(15_200, 2).at_servers().build();
+        let judgement = judge(&history);
+        let found = judgement.violations.iter().find(|one| one.kind == Kind::Overlap);
+        found.expect("an overlap").summary.clone()
+    };
+    assert!(said(false).contains("its 9.4s lease"), "{}", said(false));
+    assert!(said(true).contains("its 10s lease"), "{}", said(true));
+}
