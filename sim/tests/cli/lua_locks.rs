@@ -166,7 +166,7 @@ fn a_statement_that_a_database_rejects_is_refused_with_its_place() {
             "lock = {{ deployment = '{deployment}' }}\nfunction release() return true end\n\
              function acquire(key)\n  {acquire}\nend"
         ));
-        let line = refusal(folder.path(), &["--lock", "lock.lua"]);
+        let line = refusal_in(folder.path(), &["--lock", "lock.lua"]);
         let place = "error: lock.lua:4:";
         assert!(line.starts_with(place) && line.contains(&format!("answered {told}")), "{line}");
     }
@@ -189,7 +189,7 @@ fn a_statement_of_mysql_takes_fractions_booleans_and_nil() {
 fn a_mistake_in_renew_or_extend_is_refused_before_anything_runs() {
     let at = |function: &str| {
         let folder = folder(&format!("{FIFTEEN_LINES}\n{function}"));
-        refusal(folder.path(), &["--lock", "lock.lua"])
+        refusal_in(folder.path(), &["--lock", "lock.lua"])
     };
     for name in ["renew", "extend"] {
         let number = at(&format!("function {name}(key) return redis.call('GET', key) and 1 end"));
@@ -218,7 +218,7 @@ fn a_validity_without_the_current_time_is_refused() {
         &FIFTEEN_LINES
             .replace("return owner end", "return { owner = owner, valid_until = ttl } end"),
     );
-    let line = refusal(folder.path(), &["--lock", "lock.lua"]);
+    let line = refusal_in(folder.path(), &["--lock", "lock.lua"]);
     let told = "error: lock.lua:5:10: acquire returned a valid_until that had already passed";
     assert!(line.starts_with(told), "{line}");
 }
@@ -229,7 +229,7 @@ fn a_loop_of_waits_that_take_no_time_is_refused() {
         let folder = folder(&format!(
             "function release() return true end\nfunction acquire()\n  while true do {wait} end\nend"
         ));
-        let line = refusal(folder.path(), &["--lock", "lock.lua"]);
+        let line = refusal_in(folder.path(), &["--lock", "lock.lua"]);
         let told = "100,000 waits of less than 1 ms in a row";
         assert!(line.starts_with("error: lock.lua:3:") && line.contains(told), "{line}");
     }

@@ -1,6 +1,6 @@
 //! Faults late in a run, which a probe that starts too early would hide.
 
-use super::{Bounds, Span, SpanRange, bounds, counterexample};
+use super::{Bounds, Micros, Span, SpanRange, bounds, counterexample};
 use crate::setup::scenario::Hold;
 
 fn fixed(secs: u64) -> SpanRange {
@@ -19,6 +19,15 @@ fn a_fault_after_a_long_think_is_tried() {
     let mut bounds = bounds("set-ex-del", "pause", 1);
     bounds.scenario.think = fixed(180);
     is_broken_after(180, &bounds);
+}
+
+#[test]
+fn a_fault_after_a_long_critical_section_is_tried() {
+    let mut bounds = bounds("mysql-get-lock", "client-crash", 1);
+    bounds.scenario.timing.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
+    bounds.scenario.hold = Hold::Drawn(fixed(130));
+    bounds.scenario.calls.acquire_timeout = Span::secs(600);
+    is_broken_after(120, &bounds);
 }
 
 #[test]
