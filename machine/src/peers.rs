@@ -79,8 +79,9 @@ impl Accepted {
         self.0.iter().find(|(_, open)| open.has_line()).map(|(connection, _)| *connection)
     }
 
-    /// Takes the next line of a connection. Keeps the introduction of a peer, and returns `None`
-    /// for it: a line of `greeting` and the number of the peer.
+    /// Takes the next line of a connection. Returns `None` if no line is complete. A line of
+    /// `greeting` and the number of a peer introduces that peer: `take` remembers the number and
+    /// returns `None`.
     pub fn take(
         &mut self,
         from: ConnectionId,

@@ -93,9 +93,9 @@ pub enum ServeError {
     System(std::io::Error),
 }
 
-/// Serves until `stop_on`, or until all servers have stopped. Passes the ready line and warnings to
-/// `announce`, which can end the servers by returning `Break`. Fails if the servers
-/// cannot start, or if a server fails.
+/// Serves until the event that `stop_on` names, or until all servers have stopped. Passes the ready
+/// line and warnings to `announce`, which can end the servers by returning `Break`. Fails if the
+/// servers cannot start, or if a server fails.
 pub fn serve(
     stop_on: StopOn,
     start: impl FnOnce() -> Result<Serving, ServeError>,

@@ -58,7 +58,7 @@ struct Shared<S> {
     opened: Cell<u64>,
 }
 
-/// Serves until `stop_on`, or until the servers end. Passes the ready line to
+/// Serves until the event that `stop_on` names, or until the servers end. Passes the ready line to
 /// `announce`, and ends at once if `announce` returns `Break`. Fails if the servers cannot start.
 pub fn serve_staged<S: ServedMachines>(
     stop_on: StopOn,

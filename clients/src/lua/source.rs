@@ -89,9 +89,9 @@ impl Source {
     }
 }
 
-/// Removes a first line that begins with `#`, but not its end, so that all lines keep their numbers.
+/// Removes a first line that begins with `#!`, but not its end, so that all lines keep their numbers.
 fn without_first_line(text: &str) -> &str {
-    match text.starts_with('#') {
+    match text.starts_with("#!") {
         true => text.find('\n').map_or("", |end| &text[end..]),
         false => text,
     }

@@ -265,8 +265,8 @@ async fn delete(session: &mut Session, key: &str, owner: &[u8]) -> Result<i64, C
     }
 }
 
-/// The outcome of a release, by the error that redsync returns. If another owner has a majority, the error
-/// is `ErrTaken`, which hides `ErrLockAlreadyExpired`.
+/// Returns the outcome of a release, which follows from redsync's error. If another owner has a
+/// majority, the error is `ErrTaken`, which hides `ErrLockAlreadyExpired`.
 fn release_outcome(answers: &[Result<i64, CallError>]) -> Release {
     let count = |status| answers.iter().filter(|answer| **answer == Ok(status)).count();
     let (removed, absent, taken) = (count(1), count(-1), count(0));

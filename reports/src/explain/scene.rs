@@ -261,8 +261,7 @@ impl<'t, 'h> Scene<'t, 'h> {
             return false;
         };
         let lease = last_lease(self.timeline, self.holder, held.node, taken.moment);
-        let mut own =
-            self.timeline.keys.iter().filter(|key| self.timeline.is_lock_of(key, self.holder));
+        let mut own = self.timeline.keys_of(self.holder);
         !self.timeline.history.header.has_no_ttl()
             && taken.moment.time < lease.ends()
             && !own.any(|key| has_no_lease(self.timeline, key))

@@ -178,7 +178,7 @@ fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     Some(format!("{who} acquired the lock; {advice}"))
 }
 
-/// Returns why the outcome of the last acquire is unknown, in brackets, if it is. Acquires of the
+/// Returns why the outcome of the last acquire is unknown, in parentheses, if it is. Acquires of the
 /// probe do not count.
 fn last_unknown(timeline: &Timeline<'_>) -> String {
     let own = timeline.acquisitions.iter().filter(|one| one.process.machine() != Node::Probe);
@@ -230,8 +230,8 @@ fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     };
     Some(format!(
         "no recorded grant of the lock '{}' by {who} matches acquire {} of {} ({} to {}): a lock \
-         in Lua must write to this key, and return the value that it wrote as owner; a program \
-         must name its key (--lock-key) and send ACQUIRING before its request; a history from \
+         in Lua must write to this key and return the written value as its owner; a program must \
+         name its key (--lock-key) and send ACQUIRING before its request; a history from \
          another tool must record every server's changes of the key",
         timeline.history.header.resource,
         other.operation,

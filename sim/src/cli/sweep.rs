@@ -40,7 +40,8 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let seeds = seeds(arguments, known.as_ref(), resumed.as_ref())?;
     let spec = spec(arguments, &options, (seeds, shard));
     arguments.common.out.as_deref().map_or(Ok(()), make_folder)?;
-    checkpoint.as_deref().map_or(Ok(()), |path| require_writable("--checkpoint", path))?;
+    let option = if arguments.checkpoint.is_some() { "--checkpoint" } else { "--out" };
+    checkpoint.as_deref().map_or(Ok(()), |path| require_writable(option, path))?;
     let start = match (&checkpoint, resumed) {
         (Some(path), Some(resumed)) => {
             Some(resumed.sum_for(&spec).map_err(|error| Failure::content(path, error))?)

@@ -134,7 +134,7 @@ impl SafeguardTrials {
 
     pub fn remedies(&self, violation: &Violation) -> Vec<Remedy> {
         let is_harm = violation.kind.severity() == Severity::Harm;
-        let is_of_storage = matches!(violation.kind, Kind::StaleWrite | Kind::LostUpdate);
+        let is_of_storage = is_of_storage(violation.kind);
         let is_wait = is_bounded(violation.kind);
         let fitting = self.guarded.iter().filter(|guarded| {
             (is_harm || !guarded.loses_extensions)
@@ -344,6 +344,19 @@ impl TrialCounts {
 
 fn is_outage(kind: Kind) -> bool {
     matches!(kind, Kind::Stuck | Kind::Deadlock | Kind::Starved)
+}
+
+/// Returns whether the storage itself can prevent the violation.
+fn is_of_storage(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::StaleWrite
+            | Kind::LostUpdate
+            | Kind::Oversold
+            | Kind::DuplicateNumber
+            | Kind::NumberRegression
+            | Kind::RepeatedJob
+    )
 }
 
 fn is_bounded(kind: Kind) -> bool {

@@ -17,9 +17,9 @@ const ALONE: &str = "The waiting processes waited on connections that had ended 
 const MEANING: Meaning = Meaning {
     how: "A session-level or transaction-level lock lasts as long as its connection. The \
           connection ends when the server restarts, when the server ends an idle transaction, when \
-          the network or a proxy drops it, or when its client library closes it. The process \
-          does not notice: a working process sends nothing, and a process queued at a server that lost \
-          power waits for an answer until its own timeout.",
+          the network or a proxy drops it, or when its client library closes it. The process does \
+          not notice: a working process sends nothing, and a process queued at a server that \
+          lost power waits for an answer until its own timeout.",
     helps: "Write the guarded data on the same connection, in the transaction that holds the lock, \
             so that the write fails together with the lock. Otherwise use fencing tokens that the \
             storage checks. For waiters, use keepalives or short waits that start again.",

@@ -240,9 +240,9 @@ table! {
     Session {
         ExpiredWaiter: "one process's key was never the first in the queue at any server",
             When(|case| case.is_gone(SessionLoss::WasNeverFirst));
-            "only a process that waited for a ttl can have lost its lease meanwhile"
-        UnfoundedAnswer: "one process entered within a ttl although its key was not the first in \
-                          the queue at any server",
+            "only a process that waited for half a ttl can have lost its lease meanwhile"
+        UnfoundedAnswer: "one process entered within half a ttl although its key was not the \
+                          first in the queue at any server",
             When(|case| case.is_gone(SessionLoss::EnteredInQueue));
         SplitBrain: "both servers were primaries when the second one granted a connection's lock",
             When(|case| case.is_gone(SessionLoss::TwoPrimaries));

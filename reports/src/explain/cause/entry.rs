@@ -14,8 +14,8 @@ pub(super) struct Entry {
     /// `true` if the lock's own code is at fault.
     pub(super) is_of_lock_code: bool,
     pub(super) tells: Tells,
-    /// Returns the sentence for a finding with a clash, and `alone` for any other finding. An empty
-    /// sentence stands for `Cause::what`.
+    /// `between` returns the sentence for a finding with a clash, and `alone` returns the sentence
+    /// for any other finding. An empty sentence stands for `Cause::what`.
     pub(super) between: Option<fn(&Scene<'_, '_>) -> String>,
     pub(super) alone: Option<fn(&Case<'_, '_>) -> String>,
     pub(super) measure: Option<Measure>,

@@ -22,6 +22,7 @@ struct Handover<'t, 'h> {
     holder: &'t Acquisition<'h>,
     taker: &'t Acquisition<'h>,
     granted_again: Moment,
+    late_write: Option<Moment>,
 }
 
 pub(crate) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<LockLoss<'t, 'h>> {
@@ -43,13 +44,15 @@ pub(crate) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<
         let is_copy = single && was_let_in_by_copy(timeline, taker, held.node);
         return is_copy.then(|| lost(LossKind::NeverReceived)).into_iter().collect();
     };
+    let late_write = clash.late_write.map(|index| timeline.moment(index));
     let mut losses = Vec::new();
     for (node, granted_again) in &taken.servers {
-        let seen = Handover { timeline, holder, taker, granted_again: *granted_again };
+        let granted_again = *granted_again;
+        let seen = Handover { timeline, holder, taker, granted_again, late_write };
         match held.servers.iter().find(|(server, _)| server == node) {
-            Some((_, granted)) if granted < granted_again => losses.extend(seen.at(*node)),
+            Some((_, granted)) if *granted < granted_again => losses.extend(seen.at(*node)),
             None if single
-                && (two_primaries(timeline, held, (*node, *granted_again))
+                && (two_primaries(timeline, held, (*node, granted_again))
                     || seen.had_two_grantors(held.node)) =>
             {
                 losses.push(lost(LossKind::TwoPrimaries));
@@ -154,16 +157,20 @@ impl<'t, 'h> Handover<'t, 'h> {
             .then_some(LockLoss { at_granting_server: None, at_taking_server })
     }
 
-    /// Returns whether a clock at a wrong rate ended the lease, but the holder was paused or in its
-    /// critical section when a correct clock ends the lease, and would not have renewed it. The
-    /// clock then made no difference.
+    /// Returns whether a fast clock ended the lease, but made no difference. Either the holder was
+    /// paused at the correct end of the lease. Or the holder was still in its critical section, and
+    /// the lock does not renew its lease. A late write that landed before that end was in time.
     fn is_harmless(&self, loss: Option<&Loss<'t, 'h>>, node: Node) -> bool {
         let drifted = loss.is_some_and(|loss| {
             loss.ran_out() == Some(EarlyExpiry::ByClock(FaultKind::ClockDrift))
         });
-        let ends = || last_lease(self.timeline, self.holder, node, self.granted_again).ends();
-        let stays = |ends| !renews_by_itself(self.timeline) && self.stayed_beyond(ends);
-        drifted && (self.is_paused_at(ends()) || stays(ends()))
+        if !drifted {
+            return false;
+        }
+        let ends = last_lease(self.timeline, self.holder, node, self.granted_again).ends();
+        let stays = || !renews_by_itself(self.timeline) && self.stayed_beyond(ends);
+        let was_in_time = self.late_write.is_some_and(|landed| landed.time < ends);
+        !was_in_time && (self.is_paused_at(ends) || stays())
     }
 
     fn is_paused_at(&self, time: SimTime) -> bool {
@@ -300,7 +307,8 @@ fn of_a_copy<'t, 'h>(
     (holder, taker): (&'t Acquisition<'h>, &'t Acquisition<'h>),
     taken: &Grant,
 ) -> Option<LockLoss<'t, 'h>> {
-    let seen = Handover { timeline, holder, taker, granted_again: taken.moment };
+    let granted_again = taken.moment;
+    let seen = Handover { timeline, holder, taker, granted_again, late_write: None };
     let entered = holder.completed?;
     let span = seen.span_at(taken.node).filter(|span| span.from < entered)?;
     seen.loss(span).map(LockLoss::at_taking_server)

@@ -339,15 +339,14 @@ pub(crate) fn has_no_lease(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool 
 /// take the lock over. No process then compares a time in the value.
 fn is_left_alone(timeline: &Timeline<'_>) -> bool {
     let hinders = |from: SimTime, until: SimTime| {
-        timeline.faults.iter().any(|fault| {
-            let impact = fault.kind.impact();
-            let is_loss = matches!(impact, Impact::LosesKeys | Impact::LosesReply);
-            !is_loss && fault.touches(from, until)
-        })
+        timeline
+            .faults
+            .iter()
+            .any(|fault| fault.kind.impact() != Impact::LosesKeys && fault.touches(from, until))
     };
     timeline.keys.iter().filter(|key| key.by.is_some() && key.runs_out.is_none()).any(|key| {
         let from = key.from.time + timeline.history.header.ttl_us + COARSE;
-        let until = from + COARSE;
+        let until = from + timeline.history.header.ttl_us;
         let stands = key.to.map_or(timeline.end, |(to, _)| to.time) > until;
         let mut others = timeline.acquisitions.iter().filter(|one| Some(one.process) != key.by);
         let waits = |one: &Acquisition<'_>| {

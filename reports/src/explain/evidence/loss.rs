@@ -233,9 +233,7 @@ impl<'t, 'h> Loss<'t, 'h> {
             known => return known,
         }
         match self.clock_fault(&self.clocks_of_processes(span, at), at.time) {
-            Some(FaultKind::ClockDrift) if is_too_early && !begins_with_unix_time(span) => {
-                EarlyExpiry::Unknown
-            }
+            Some(_) if is_too_early && !begins_with_unix_time(span) => EarlyExpiry::Unknown,
             clock => clock.map_or(EarlyExpiry::Unknown, EarlyExpiry::ByClock),
         }
     }

@@ -8,7 +8,7 @@ use crate::judge::timeline::{
     Acquisition, Grant, KeyEnd, KeySpan, Moment, Timeline, creator, of_key,
 };
 use crate::record::history::{Change, Keeping, What};
-use fencepost_faults::{Impact, Node, SimTime};
+use fencepost_faults::{Impact, Micros, Node, SimTime};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SessionLoss {
@@ -82,13 +82,14 @@ fn granted_elsewhere<'t>(
     (is_of_connection && held.node != taken.node).then_some((held, taken))
 }
 
-/// Returns how a process entered whose key was never first. Only an acquire of at least one ttl can
-/// outlast its lease.
+/// Returns how the process entered whose key was never first. A lease can end during an acquire that
+/// is shorter than the ttl: the server's clock may run fast, and the session may be older than the
+/// acquire.
 fn was_never_first(timeline: &Timeline<'_>, clash: Clash) -> Option<SessionLoss> {
     let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
     let waited = |one: &&Acquisition<'_>| {
         let told = one.completed.map_or(timeline.end, |told| told.time);
-        timeline.history.header.ttl_us <= told.since(one.invoked.time)
+        Micros(timeline.history.header.ttl_us.0 / 2) <= told.since(one.invoked.time)
     };
     let never_first: Vec<_> = both.into_iter().filter(|one| one.grant.is_none()).collect();
     match never_first.iter().any(waited) {

@@ -62,8 +62,8 @@ pub(super) fn is_by_server(timeline: &Timeline<'_>) -> bool {
     })
 }
 
-/// Returns whether the clock from which a process took the time in the later value had gone forward
-/// since a process took the time in the earlier value from the same clock.
+/// Returns whether the clock that both values show went forward between the two writes. Returns
+/// `true` if a value shows no time.
 pub(super) fn is_stepped_between(timeline: &Timeline<'_>, earlier: Moment, later: Moment) -> bool {
     let shown_at = |at: Moment| clock_shown(timeline.keys.iter().find(|key| key.from == at)?);
     let both = shown_at(earlier).zip(shown_at(later));

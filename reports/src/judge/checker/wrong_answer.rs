@@ -25,6 +25,9 @@ use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Micros, Node};
 use std::collections::BTreeSet;
 
+/// Numbers from this on count as times or random owners, not as counts.
+const COUNT_MAX: u64 = 1_000_000;
+
 pub(super) const CHECKER: Checker = Checker { name: "wrong-answer", check };
 
 pub(super) const MEANING: Meaning = Meaning {
@@ -148,16 +151,21 @@ fn answer(timeline: &Timeline<'_>, invoked: Moment, wanted: u64) -> Option<(Mome
     })
 }
 
-/// Returns `true` if the value replaced one of another process, or one that the process itself had
-/// written since `since` and that had replaced one of another process. A process that counts up a
-/// shared counter with each attempt writes such values.
+/// Returns `true` if the value replaced one of another process. A process that increases a shared
+/// counter with each attempt also replaces counts of its own, written since `since`.
 fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>, since: Moment) -> bool {
     let replaced_by = |later: &KeySpan<'_>| {
         let (node, end) = (later.node, Some((later.from, KeyEnd::Replaced)));
         timeline.keys.iter().find(|other| other.node == node && other.to == end)
     };
+    let is_count = |key: &KeySpan<'_>| {
+        key.value.and_then(|value| value.parse().ok()).is_some_and(|count: u64| count < COUNT_MAX)
+    };
+    let is_own_count = |other: &&KeySpan<'_>| {
+        other.by == span.by && since < other.from && is_count(other) && is_count(span)
+    };
     let mut before = replaced_by(span);
-    while let Some(own) = before.filter(|other| other.by == span.by && since < other.from) {
+    while let Some(own) = before.filter(is_own_count) {
         before = replaced_by(own);
     }
     before.is_some_and(|other| other.by != span.by)
@@ -254,11 +262,13 @@ mod tests {
 
     #[test]
     fn who_overwrites_the_lock_of_another_and_is_refused_is_told_the_truth() {
-        let story = Story::new().takes(1, 2, "b").acquires(2, 1).grants(3, 1, "a");
-        assert_eq!(wrong_answers(story.clone().fails(4, 1)), 0);
-        let counted = story.grants(4, 1, "c").fails(5, 1);
+        let story = |held, first| Story::new().takes(1, 2, held).acquires(2, 1).grants(3, 1, first);
+        assert_eq!(wrong_answers(story("b", "a").fails(4, 1)), 0);
+        let counted = story("1", "2").grants(4, 1, "3").fails(5, 1);
         assert_eq!(wrong_answers(counted), 0, "a counter goes up with each attempt");
-        let free = Story::new().acquires(2, 1).grants(3, 1, "a").grants(4, 1, "c");
+        let taken_over = story("b", "a").grants(4, 1, "c").fails(5, 1);
+        assert_eq!(wrong_answers(taken_over), 1, "it had the lock when it asked again");
+        let free = Story::new().acquires(2, 1).grants(3, 1, "1").grants(4, 1, "2");
         assert_eq!(wrong_answers(free.fails(5, 1)), 1, "it was the first");
         let kept = Story::new().takes(1, 2, "b").acquires(2, 1).grants(3, 1, "a").info(4, 1);
         let kept = kept.acquires(5, 1).grants(6, 1, "c").fails(7, 1);

@@ -135,8 +135,8 @@ fn ghosts() -> Story {
 fn storage_requests_under_a_grant_that_no_server_tells_of_prove_nothing() {
     let story = ghosts().reads(6, 2, 0).releases(7, 2);
     let said = "no recorded grant of the lock 'lock' by a server matches acquire 1 of client-1 \
-                (1ms to 2ms): a lock in Lua must write to this key, and return the value that \
-                it wrote as owner; a program must name its key (--lock-key) and send ";
+                (1ms to 2ms): a lock in Lua must write to this key and return the written \
+                value as its owner; a program must name its key (--lock-key) and send ";
     assert!(reason(story).starts_with(said));
 }
 

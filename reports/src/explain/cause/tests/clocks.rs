@@ -173,6 +173,14 @@ fn a_fast_clock_does_not_excuse_a_holder_that_stays_beyond_the_correct_end_of_it
     assert_eq!(left(Story::new(), 10), Cause::ClockDrift);
     assert_eq!(left(Story::new(), 13), Cause::HoldTooLong);
     assert_eq!(left(Story::new().renewing(), 13), Cause::ClockDrift, "it would have renewed it");
+    let wrote = |at_ms: u64| {
+        let story = Story::new().takes(1, 1, "a").fault_began(2, 1, "clock-drift", &[REDIS]);
+        let story = story.expires(8, "a").takes(8, 2, "b").writes(9, 2, 0, 1);
+        let story = story.writes(at_ms, 1, 0, 2).releases(14, 1).releases(99, 2);
+        cause(Kind::StaleWrite, story)
+    };
+    assert_eq!(wrote(10), Cause::ClockDrift, "a correct clock allows the write");
+    assert_eq!(wrote(13), Cause::HoldTooLong);
 }
 
 #[test]

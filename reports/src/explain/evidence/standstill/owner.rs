@@ -247,15 +247,21 @@ pub(super) fn lost_release(timeline: &Timeline<'_>, span: Period) -> Option<Stan
 }
 
 /// Explains a lock that remains only as a copy at a promoted server, by the grant that was copied.
+/// If a process removed that grant at the old primary, the owner is not the reason.
 pub(super) fn of_copy(timeline: &Timeline<'_>, period: Period) -> Option<Standstill> {
     let is_copy = |span: &&KeySpan<'_>| {
         span.by.is_none() && timeline.roles.promoted(span.node, end_of(timeline)).is_some()
+    };
+    let is_removed = |span: &&KeySpan<'_>| {
+        let how = span.to.map(|(_, how)| how);
+        matches!(how, Some(KeyEnd::Changed { change: Change::Removed, by: Some(_), .. }))
     };
     let grants = remaining_values(timeline, period).filter(is_copy).filter_map(|copy| {
         let granted = copy.granted.or_else(|| timeline.last_granted(copy.value?, copy.from));
         let (_, at) = granted?;
         timeline.keys.iter().find(|span| span.from == at)
     });
+    let grants = grants.filter(|span| !is_removed(span));
     grants.filter_map(|span| of_owner(timeline, span, period.until)).next()
 }
 
