@@ -425,8 +425,7 @@ fn a_removal_after_the_promotion_could_not_be_replicated() {
         let promotes = |story: Story| story.event(5, Node::Redis(2), turn.clone());
         let story = if removed_ms < 5 { story } else { promotes(story) };
         let story = story.removed(removed_ms, "a", 1);
-        let story = if removed_ms < 5 { promotes(story) } else { story };
-        story
+        if removed_ms < 5 { promotes(story) } else { story }
     };
     assert_eq!(cause_of_standstill(story(4).info(9, 1)), Cause::AsyncReplicationLoss);
     assert_eq!(cause_of_standstill(story(7).info(9, 1)), Cause::LostRelease);
