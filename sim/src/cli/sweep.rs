@@ -40,8 +40,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let seeds = seeds(arguments, known.as_ref(), resumed.as_ref())?;
     let spec = spec(arguments, &options, (seeds, shard));
     arguments.common.out.as_deref().map_or(Ok(()), make_folder)?;
-    let option = if arguments.checkpoint.is_some() { "--checkpoint" } else { "--out" };
-    checkpoint.as_deref().map_or(Ok(()), |path| require_writable(option, path))?;
+    require_checkpoint(arguments, checkpoint.as_deref())?;
     let start = match (&checkpoint, resumed) {
         (Some(path), Some(resumed)) => {
             Some(resumed.sum_for(&spec).map_err(|error| Failure::content(path, error))?)
@@ -98,6 +97,12 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     arguments.max_memory.map_or(Ok(()), |max| MEMORY.kept(max))?;
     failed.map_or(Ok(()), |run| Err(Failure::from(run)))?;
     Ok(INTERRUPT.outcome().unwrap_or(outcome))
+}
+
+/// Fails if the sweep cannot write its checkpoint.
+fn require_checkpoint(arguments: &SweepArguments, path: Option<&Path>) -> Result<(), Failure> {
+    let option = if arguments.checkpoint.is_some() { "--checkpoint" } else { "--out" };
+    path.map_or(Ok(()), |path| require_writable(option, path))
 }
 
 /// Ends the sweep, including minimization, once twice `budget` has passed.
