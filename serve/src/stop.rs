@@ -3,7 +3,7 @@ use std::io;
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// What stops the servers, besides their own end.
+/// Event that stops the servers. They also stop if all of them have ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StopOn {
     /// A signal such as SIGINT or SIGTERM.

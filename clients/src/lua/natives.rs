@@ -13,9 +13,9 @@ pub(super) struct Host {
     pub(super) retry: RangeInclusive<Duration>,
 }
 
-/// What `monotonic()` returns at the start of the run. A real clock does not start at 0 either, so a
-/// script that returns a length instead of a time is wrong at once. The value exceeds every ttl, and
-/// is small enough for a float to count microseconds.
+/// Result of `monotonic()` at the start of the run, in milliseconds. It exceeds every ttl, so a
+/// script that returns a duration instead of a time fails in its first run. A float still counts
+/// microseconds at this value.
 pub(super) const UPTIME_MS: f64 = (1_u64 << 27) as f64;
 
 type Native = fn(&mut Vm, u32, u32) -> Result<u32, LuaError>;

@@ -40,15 +40,15 @@ pub fn instant() -> Instant {
     Instant::now()
 }
 
-/// Gives a folder to the user `nobody` if this process is root, for a server that refuses to run as
-/// root.
+/// If this process is root, makes the user `nobody` the owner of a folder. Some servers refuse to
+/// run as root.
 pub fn give_to_nobody(folder: &Path) {
     if is_root() {
         chown(folder, Some(NOBODY), Some(NOBODY)).unwrap();
     }
 }
 
-/// Makes a command run as the user `nobody` if this process is root.
+/// If this process is root, makes a command run as the user `nobody`.
 pub fn run_as_nobody(command: &mut Command) {
     if is_root() {
         command.uid(NOBODY).gid(NOBODY);

@@ -15,7 +15,7 @@ pub(super) struct Entry {
     pub(super) is_of_lock_code: bool,
     pub(super) tells: Tells,
     /// `between` returns the sentence for a finding with a clash, and `alone` returns the sentence
-    /// for any other finding. An empty sentence stands for `Cause::what`.
+    /// for any other finding. If the sentence is empty, the report uses `Cause::what`.
     pub(super) between: Option<fn(&Scene<'_, '_>) -> String>,
     pub(super) alone: Option<fn(&Case<'_, '_>) -> String>,
     pub(super) measure: Option<Measure>,

@@ -159,7 +159,8 @@ impl<'t, 'h> Handover<'t, 'h> {
 
     /// Returns whether a fast clock ended the lease, but made no difference. Either the holder was
     /// paused at the correct end of the lease. Or the holder was still in its critical section, and
-    /// the lock does not renew its lease. A late write that landed before that end was in time.
+    /// the lock does not renew its lease. If a late write landed before that end, the clock made a
+    /// difference.
     fn is_harmless(&self, loss: Option<&Loss<'t, 'h>>, node: Node) -> bool {
         let drifted = loss.is_some_and(|loss| {
             loss.ran_out() == Some(EarlyExpiry::ByClock(FaultKind::ClockDrift))

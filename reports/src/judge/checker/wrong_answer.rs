@@ -151,8 +151,8 @@ fn answer(timeline: &Timeline<'_>, invoked: Moment, wanted: u64) -> Option<(Mome
     })
 }
 
-/// Returns `true` if the value replaced one of another process. A process that increases a shared
-/// counter with each attempt also replaces counts of its own, written since `since`.
+/// Returns `true` if the value replaced one of another process. If a process increases a shared
+/// counter with each attempt, skips the counts that the process itself wrote after `since`.
 fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>, since: Moment) -> bool {
     let replaced_by = |later: &KeySpan<'_>| {
         let (node, end) = (later.node, Some((later.from, KeyEnd::Replaced)));
