@@ -60,9 +60,9 @@ INDEPENDENT = ("redlock", "node-redlock", "redsync", "redisson-redlock")
 ADVICE_LINES_MAX = 40
 
 
-def matrix(name="matrix"):
-    """Returns the cells of a matrix by lock and fault."""
-    data = json.loads((ROOT / "docs" / "data" / f"{name}.json").read_text())
+def matrix():
+    """Returns the cells of the matrix by lock and fault."""
+    data = json.loads((ROOT / "docs" / "data" / "matrix.json").read_text())
     return {(cell["client"], cell["fault"]): cell for cell in data["cells"]}
 
 
@@ -147,10 +147,6 @@ def advice(cells):
         value = worst(cells, lock, faults.split(","), kinds)
         return "none" if value == 0 else f"{value:.0f} %"
 
-    def waits(lock, fault):
-        value = share(available[lock, fault], {"unavailable"})
-        return "none" if value == 0 else f"{value:.0f} %"
-
     def quiet(lock, faults, kinds=BELIEF | HARM | LIVENESS):
         for fault in faults.split(","):
             if (lock, fault) in cells and share(cells[lock, fault], kinds):
@@ -162,7 +158,7 @@ def advice(cells):
         quiet(second, survives)
         return f"`{first}` and `{second}`"
 
-    network, available = "latency,partition,lost-reply,client-crash", matrix("availability")
+    network = "latency,partition,lost-reply,client-crash"
     survives = "restart,failover,clock-jump"
     for lock in ("curator-fencing", "etcd-mutex-fencing", "chubby-sequencer"):
         quiet(lock, ",".join(fault for group in GROUPS.values() for fault in group), HARM)
@@ -189,8 +185,7 @@ def advice(cells):
 - **GemFire and Chubby** tie locks to members or sessions. `gemfire` is quiet under {quiet("gemfire", "failover,client-crash")},
   but a member that departs can still do harm ({percent("gemfire", "pause", HARM)} under `pause`), and the loss of half of the servers loses every lock
   ({percent("gemfire", "restart", HARM)} under `restart`). `chubby` grants a failed holder's lock again only after a minute: it is quiet under {quiet("chubby", "pause,suspend,client-crash")},
-  and after a crash the lock is [unavailable](availability.md) for more than 5 s in {waits("chubby", "client-crash")} of the runs
-  ({waits("chubby-no-delay", "client-crash")} without the delay).
+  but after a crash, other processes wait that minute for the lock.
 - **A lock in the database you already have** survives restarts as a row: `shedlock-db-time` is quiet
   under {quiet("shedlock-db-time", "restart,partition,client-crash")}, but a promoted standby may not have the row ({percent("shedlock-db-time", "failover", HARM)} harm under `failover`).
   These locks break if the clock that they read is stepped: `shedlock-db-time` reads the database's clock ({percent("shedlock-db-time", "clock-jump", HARM)}),

@@ -308,8 +308,8 @@ fn valid_until(
     };
     if !milliseconds.is_finite() {
         return Err(format!(
-            "acquire returned the valid_until {milliseconds}: expected milliseconds of \
-             monotonic(), such as monotonic() + ttl"
+            "acquire returned valid_until {milliseconds}: expected a time of monotonic(), such as \
+             monotonic() + ttl"
         ));
     }
     // A time before the start of the run counts as the start.

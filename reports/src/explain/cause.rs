@@ -123,7 +123,8 @@ causes! {
     AsyncReplicationLoss = async_replication_loss,
     /// Two servers acted as primary at the same time, and each granted or extended the lock.
     SplitBrain = split_brain,
-    /// A server restarted without its grants, and granted the lock again within the lease.
+    /// A server restarted without a lock that it had granted, and granted the lock to another
+    /// process.
     RestartWithoutDelay = restart_without_delay,
     /// A server restarted without the latest value of the counter that issues fencing tokens.
     RestartDataLoss = restart_data_loss,
@@ -179,7 +180,8 @@ causes! {
     StaleRead = stale_read,
     /// The queue contains a node that no process knows of.
     OrphanNode = orphan_node,
-    /// The node of a waiting process is first in the queue, but no watch tells the process.
+    /// The node of a waiting process is first in the queue, but no watch event reaches the
+    /// process.
     LostWatch = lost_watch,
     /// Processes' clocks differed: one process took a lock that had not expired in true time, or
     /// waited for a lock that was free.
@@ -205,8 +207,8 @@ causes! {
     OldValue = old_value,
     /// A job was done, but its completion was not recorded.
     UnrecordedJob = unrecorded_job,
-    /// The lock's own code gave its caller an answer that no server had given: that it got the
-    /// lock, did not get it, lost it, or released it.
+    /// The lock's own code told its caller that the lock was granted, refused, lost or released,
+    /// although no server had said so.
     UnfoundedAnswer = unfounded_answer,
     /// The recorded events do not show the reason.
     Unexplained = unexplained,

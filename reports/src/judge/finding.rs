@@ -67,10 +67,11 @@ kinds! {
     FencedOut = Harm,
     /// A process removed a lock that another process had been granted.
     ForeignRelease = Hazard,
-    /// A lock gave its caller a definite answer that is false: granted, although no quorum of
-    /// servers held it for that caller, or not for the stated time; refused, although its own value
-    /// was set; lost or no longer held, although its lease continued or this very release had
-    /// removed it; or released, although it remained.
+    /// A lock gave its caller a false answer. It reported the lock as granted, but no quorum of
+    /// servers held the lock for that caller, or not for the stated time. It refused, but the
+    /// servers held the value that the caller had written. It reported the lock as lost, but the
+    /// lease continued, or the release itself had removed the lock. Or it reported the lock as
+    /// released, but the lock remained.
     WrongAnswer = Hazard,
     /// No process holds the lock and no process can acquire it, or several processes each hold a
     /// lock and wait for a lock that another of them holds.

@@ -131,7 +131,7 @@ fn never_released(timeline: &Timeline<'_>) -> Option<String> {
     let (process, from) = open.into_values().find(|(_, from)| bound < ended.at_us.since(*from))?;
     Some(format!(
         "{process} called release at {from}, and the call had not returned when the run ended at \
-         {}: check whether the release waits for an event that never comes, or lengthen the run \
+         {}: check whether the release waits for an event that never happens, or lengthen the run \
          (--max-time)",
         ended.at_us
     ))

@@ -238,11 +238,12 @@ table! {
             When(|case| case.is_in_flight(InFlightWrite::OfFormerHolder));
     }
     Session {
-        ExpiredWaiter: "one process's key was never the first in the queue at any server",
+        ExpiredWaiter: "one process waited for half a ttl or longer, and its key was never the \
+                        first in the queue at any server",
             When(|case| case.is_gone(SessionLoss::WasNeverFirst));
-            "only a process that waited for half a ttl can have lost its lease meanwhile"
-        UnfoundedAnswer: "one process entered within half a ttl although its key was not the \
-                          first in the queue at any server",
+            "after a wait that long, the lease may have ended"
+        UnfoundedAnswer: "one process got the lock less than half a ttl after it asked, although \
+                          its key was not the first in the queue at any server",
             When(|case| case.is_gone(SessionLoss::EnteredInQueue));
         SplitBrain: "both servers were primaries when the second one granted a connection's lock",
             When(|case| case.is_gone(SessionLoss::TwoPrimaries));
@@ -304,7 +305,7 @@ table! {
         ClockSkew: "a process with a wrong clock took the lock",
             LostThere(|_, loss| loss.is_by_clocks_of_processes());
             "a wrong clock is recorded, but rounding is not"
-        CoarseExpiry: "the server recorded a lease that was up to a second shorter",
+        CoarseExpiry: "the server recorded a lease that was up to a second shorter than the ttl",
             LostThere(is_rounded);
             "the history records the shorter lease"
         OrphanRenewal: "an earlier holder renewed its own lease, which replaced the lock",
@@ -335,10 +336,10 @@ table! {
                         its lease",
             When(|case| case.overrun().is_some_and(|overrun| overrun.missed_renewals()));
             "a renewed lease need not be long enough for the work"
-        UnfoundedAnswer: "the holder left within the validity that its lock stated, which the \
-                          servers did not support",
+        UnfoundedAnswer: "the holder left before the validity that its lock stated had ended, but \
+                          the servers did not hold the lock for that long",
             When(|case| case.is_promised_too_long() && case.overrun().is_some());
-            "the holder left before the stated validity ended"
+            "a holder that keeps to the stated validity did not work for too long"
         HoldTooLong: "the holder was in its critical section for longer than its lease",
             When(|case| case.overrun().is_some());
             "the lease had expired, regardless of other grants"

@@ -13,7 +13,8 @@ pub(super) static ENTRY: Entry = Entry {
 const MEANING: Meaning = Meaning {
     how: "The server has no persistence, or syncs its file only every second.",
     helps: "Keep a restarted server down for longer than the longest lease. On Redis, set \
-            appendfsync always; memcached cannot keep grants.",
+            appendfsync always; memcached cannot keep grants. Only a server that keeps its data can \
+            protect a lock without an expiry.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

@@ -15,7 +15,7 @@ mod shortened;
 
 pub(crate) use granted::{Unsupported, too_few, unsupported, was_granted, was_over};
 
-use super::Checker;
+use super::{Checker, listed};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{
@@ -90,8 +90,8 @@ fn refused_while_held(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
         let earlier = refused.completed.filter(|at| *at < told);
         let when = earlier.map_or(String::new(), |at| format!(" at {}", at.time));
         let what = format!(
-            "{process} was told{when} that it did not get the lock, but the value it had written \
-             was set at {}.",
+            "{process} was told{when} that it did not get the lock, but {} held the value that \
+             {process} had written.",
             servers(&standing)
         );
         finding(process, told, what, standing.iter().map(|span| span.from).chain(earlier))
@@ -212,8 +212,7 @@ fn is_quorum(timeline: &Timeline<'_>, spans: &[&KeySpan<'_>]) -> bool {
 
 fn servers(spans: &[&KeySpan<'_>]) -> String {
     let nodes: BTreeSet<Node> = spans.iter().map(|span| span.node).collect();
-    let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
-    names.join(", ")
+    listed(&nodes.into_iter().collect::<Vec<_>>())
 }
 
 fn finding(

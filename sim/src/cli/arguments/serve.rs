@@ -29,10 +29,10 @@ pub(crate) struct ServeArguments {
     /// Listen on the --bind address without a password, as Redis does with `protected-mode no`.
     #[arg(long)]
     pub(crate) no_protected_mode: bool,
-    /// Also stop at the end of standard input.
+    /// Also stop when standard input ends.
     ///
-    /// Pass a pipe whose other end your test process holds: the pipe ends with this process, even
-    /// if the process is killed.
+    /// Give `serve` a pipe as standard input, and keep the other end open in your test process.
+    /// When the test process ends or is killed, the pipe closes and `serve` stops.
     #[arg(long)]
     pub(crate) end_with_stdin: bool,
     /// Number of independent redis or memcached servers, 1 to 64.

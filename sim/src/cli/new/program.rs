@@ -41,9 +41,19 @@ impl Worker {
         let is_heading = |line: &&str| line.starts_with("# ") || line.starts_with("// ");
         let old = self.text.lines().find(is_heading).unwrap_or_default();
         let marker = old.split(' ').next().unwrap_or_default();
-        let (on, command) = (self.on, self.command);
-        let new = format!("{marker} A lock on {on}, for `fencepost --program '{command}'`.");
+        let (on, command, servers) = (self.on, self.command, self.servers());
+        let run = format!("fencepost{servers} --program '{command}'");
+        let new = format!("{marker} A lock on {on}. Run it with `{run}`.");
         self.text.replacen(old, &new, 1)
+    }
+
+    /// Returns the options that select the worker's servers.
+    fn servers(&self) -> String {
+        match self.on {
+            "redis" => String::new(),
+            "redis-masters" => " --deployment independent".to_owned(),
+            coordinator => format!(" --coordinator {coordinator}"),
+        }
     }
 }
 
@@ -133,11 +143,7 @@ pub(crate) fn new_program(arguments: &NewProgramArguments) -> Result<Outcome, Fa
         files.push(("pom.xml", maven_project(worker.libraries)));
     }
     write_new(&files, "a folder without this file")?;
-    let servers = match on.as_str() {
-        "redis" => String::new(),
-        "redis-masters" => " --deployment independent".to_owned(),
-        coordinator => format!(" --coordinator {coordinator}"),
-    };
+    let servers = worker.servers();
     let (setup, command) = (worker.setup, worker.command);
     let names: String = files.iter().map(|(file, _)| format!("{file}\n")).collect();
     print(&format!(
@@ -182,7 +188,8 @@ mod tests {
             let is_foreign = worker.source != worker.file && program.contains(worker.source);
             assert!(!is_foreign && !program.contains("docs/"), "{program}");
             assert_eq!(program.lines().count(), worker.text.lines().count());
-            let own = format!("for `fencepost --program '{}'`.", worker.command);
+            let (servers, command) = (worker.servers(), worker.command);
+            let own = format!("Run it with `fencepost{servers} --program '{command}'`.");
             assert!(program.contains(&own), "{program}");
         }
     }

@@ -18,7 +18,7 @@ local function persist(deadline, operation, ...)
   end
 end
 
--- The names of all nodes, in the order of the numbers that the server appended.
+-- Returns the names of all nodes, sorted by the number that the server appended.
 local function queue_of(parent)
   local queue = zookeeper.children(parent)
   table.sort(queue, function(a, b) return a:sub(-10) < b:sub(-10) end)
@@ -27,8 +27,8 @@ end
 
 local function is_own(name, prefix) return name:sub(1, #prefix) == prefix end
 
--- Creates our node, unless an earlier call whose reply was lost created it. No other attempt has
--- its prefix.
+-- Creates our node. Does nothing if an earlier call created it and only the reply was lost. Each
+-- attempt has its own prefix.
 local function enter(parent, prefix)
   local exists, queue = pcall(queue_of, parent)
   if not exists then
@@ -52,7 +52,8 @@ local function leave(parent, prefix)
   end
 end
 
--- Deletes them in a task, which ends when a server has confirmed it or the session has ended.
+-- Deletes the nodes of this attempt in the background, until a server confirms it or the session
+-- ends.
 local function leave_later(parent, prefix)
   spawn(function()
     repeat
@@ -62,7 +63,7 @@ local function leave_later(parent, prefix)
   end)
 end
 
--- The name of our node once it is the first, nil after the deadline.
+-- Returns the name of our node when it is first in the queue, or nil after the deadline.
 local function wait_for_turn(parent, prefix, deadline)
   persist(deadline, enter, parent, prefix)
   while true do

@@ -165,7 +165,7 @@ fn a_value_that_arrives_during_the_next_acquire_makes_the_answer_of_its_own_acqu
     assert_eq!(cause(Kind::WrongAnswer, story.clone()), Cause::LostReply);
     let judgement = judge(&story.build());
     let summary = &judgement.violations[0].summary;
-    let told = "client-1 was told at 4ms that it did not get the lock, but the value it had \
-                written was set at redis-1, redis-2.";
+    let told = "client-1 was told at 4ms that it did not get the lock, but redis-1 and redis-2 held \
+                the value that client-1 had written.";
     assert!(summary.starts_with(told), "{summary}");
 }

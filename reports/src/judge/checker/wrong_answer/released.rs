@@ -30,8 +30,8 @@ pub(super) fn wrong_release(timeline: &Timeline<'_>, section: &Section) -> Optio
     if !is_given_back && is_quorum(timeline, &removed) {
         return is_settled(timeline, process, invoked).then(|| {
             let what = format!(
-                "{process} was told that it no longer held the lock, although this very release \
-                 had removed it at {}.",
+                "{process} was told that it no longer held the lock, although its release had just \
+                 removed the lock at {}.",
                 servers(&removed)
             );
             let gone = removed.iter().filter_map(|span| Some(span.to?.0));

@@ -78,7 +78,7 @@ fn on_other_seeds(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> S
     });
     let alike: Vec<String> = alike.collect();
     if !alike.is_empty() {
-        text += &format!(" The difference is not significant with {}.", listed(&alike, "and"));
+        text += &format!(" The difference is not significant with {}.", listed(&alike, "or"));
     }
     text
 }

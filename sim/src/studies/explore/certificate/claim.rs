@@ -141,9 +141,9 @@ fn steps(bounds: &Bounds) -> String {
             )
         }
         Grain::Coarse => format!(
-            " Clocks step forward and back by {longest}, and by the time to halfway between \
-             neighbouring ends of leases that are further apart than a round trip (the step and \
-             {longest} after it count as ends)."
+            " Clocks step forward and back by {longest}, and by the time to the middle of each \
+             interval between the step, the ends of leases and {longest} later. Ends of leases \
+             within a round trip of each other count as one."
         ),
     }
 }
@@ -174,11 +174,16 @@ fn fixed(bounds: &Bounds) -> String {
     for family in bounds.families.chosen() {
         let delay = scenario.faults.restart_delay;
         match family {
-            Family::Restart if delay.min == delay.max => {
-                said.push_str(&format!(" Servers are back after {}.", delay.min));
-            }
             Family::Restart => {
-                said.push_str(&format!(" Servers are back after {} or {}.", delay.min, delay.max));
+                let first = match delay.min == Span::default() {
+                    true => "immediately".to_owned(),
+                    false => format!("after {}", delay.min),
+                };
+                let other = match delay.min == delay.max {
+                    true => String::new(),
+                    false => format!(" or after {}", delay.max),
+                };
+                said.push_str(&format!(" Servers are back {first}{other}."));
             }
             Family::Failover => said.push_str(&failures(bounds)),
             Family::LostReply | Family::LostRequest => said.push_str(&format!(
@@ -256,12 +261,15 @@ fn other_lengths(bounds: &Bounds) -> String {
             || has_ends(bounds, family)
     };
     if bounds.families.chosen().any(lasts) {
-        said.push_str(&format!("; faults of other lengths, and longer ones than {longest}"));
+        said.push_str(&format!(
+            "; faults of other lengths, including faults longer than {longest}"
+        ));
     }
     for family in bounds.families.chosen() {
         match family {
-            Family::ClockJump => said
-                .push_str(&format!("; clock steps of other sizes, and larger ones than {longest}")),
+            Family::ClockJump => said.push_str(&format!(
+                "; clock steps of other sizes, including steps larger than {longest}"
+            )),
             Family::Restart => said.push_str("; other downtimes of restarted servers"),
             _ => {}
         }
