@@ -97,6 +97,16 @@ impl CallArguments<'_> {
         }
     }
 
+    /// Returns the path in the first argument. Clients of ZooKeeper refuse a path without its first
+    /// slash.
+    fn path(&self) -> Result<String, Reply> {
+        let path = self.text(1)?;
+        match path.starts_with('/') {
+            true => Ok(path),
+            false => Err(self.wrong(1, "a path that begins with /")),
+        }
+    }
+
     fn flag(&self, number: usize) -> bool {
         matches!(self.arguments.get(number - 1), Some(Datum::Bool(true)))
     }
@@ -141,16 +151,19 @@ fn refused_by<R: Display>(
     }
 }
 
-/// Returns `true` for syntax errors, unknown names (class 42) and missing values. Scripts may create
-/// an object that another process has just created (42P07, 42710).
+/// Returns `true` for syntax errors, unknown names (class 42), unsupported statements (0A000) and
+/// missing values. Scripts may create an object that another process has just created (42P07,
+/// 42710).
 fn is_misuse_of_postgresql(refusal: &sql::protocol::Refusal) -> bool {
     let code = &*refusal.code;
-    code == "23502" || code.starts_with("42") && !["42P07", "42710"].contains(&code)
+    ["0A000", "23502"].contains(&code)
+        || code.starts_with("42") && !["42P07", "42710"].contains(&code)
 }
 
-/// Returns `true` for unknown columns, syntax errors, and unknown tables and functions.
+/// Returns `true` if no database is selected, and for unknown columns, syntax errors, unknown tables,
+/// unsupported statements and unknown functions.
 fn is_misuse_of_mysql(refusal: &mysql::protocol::Refusal) -> bool {
-    [1054, 1064, 1146, 1305].contains(&refusal.code)
+    [1046, 1054, 1064, 1146, 1235, 1305].contains(&refusal.code)
 }
 
 /// Converts NULL to `false`, because Lua lists cannot contain `nil`.
@@ -285,15 +298,14 @@ async fn zookeeper(place: &Place, function: &str, given: &CallArguments<'_>) -> 
                 "container" => CreateMode::Container,
                 _ => return Err(given.wrong(2, "persistent, ephemeral_sequential or container")),
             };
-            let path = session.create(&given.text(1)?, mode).await.map_err(reply_of_zookeeper)?;
+            let path = session.create(&given.path()?, mode).await.map_err(reply_of_zookeeper)?;
             Ok(vec![LuaValue::from(&*path)])
         }
         "delete" => {
-            session.delete(&given.text(1)?).await.map(|()| Vec::new()).map_err(reply_of_zookeeper)
+            session.delete(&given.path()?).await.map(|()| Vec::new()).map_err(reply_of_zookeeper)
         }
         "exists" => {
-            let stat =
-                session.exists(&given.text(1)?, watcher).await.map_err(reply_of_zookeeper)?;
+            let stat = session.exists(&given.path()?, watcher).await.map_err(reply_of_zookeeper)?;
             Ok(vec![
                 LuaValue::Bool(stat.is_some()),
                 stat.map_or(LuaValue::Nil, |one| LuaValue::Int(one.czxid)),
@@ -301,7 +313,7 @@ async fn zookeeper(place: &Place, function: &str, given: &CallArguments<'_>) -> 
         }
         "children" => {
             let names =
-                session.get_children(&given.text(1)?, watcher).await.map_err(reply_of_zookeeper)?;
+                session.get_children(&given.path()?, watcher).await.map_err(reply_of_zookeeper)?;
             Ok(vec![LuaValue::List(names.iter().map(|name| LuaValue::from(&**name)).collect())])
         }
         "forget" => {

@@ -288,11 +288,11 @@ fn what_a_script_does_wrong_in_a_call_is_unknown_with_the_reason() {
         ),
         (
             "return {owner = 'x', valid_until = 0 / 0}",
-            "unknown: lock.lua:2:1: acquire returned the valid_until NaN: expected milliseconds",
+            "unknown: lock.lua:2:1: acquire returned valid_until NaN: expected a time of monotonic()",
         ),
         (
             "return {owner = 'x', valid_until = math.huge}",
-            "unknown: lock.lua:2:1: acquire returned the valid_until inf: expected milliseconds",
+            "unknown: lock.lua:2:1: acquire returned valid_until inf: expected a time of monotonic()",
         ),
         ("return nil, 'too early'", "refused: too early"),
         ("return 42", "granted 42"),
