@@ -42,7 +42,7 @@ serve() {
 }
 
 stop_servers() {
-  [ ${#SERVERS[@]} -eq 0 ] || { kill "${SERVERS[@]}" && wait "${SERVERS[@]}"; } 2>/dev/null || true
+  [ ${#SERVERS[@]} -eq 0 ] || { kill "${SERVERS[@]}"; wait "${SERVERS[@]}"; } 2>/dev/null || true
   SERVERS=()
 }
 

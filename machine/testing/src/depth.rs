@@ -36,7 +36,7 @@ pub fn on_small_stack<R: Send + 'static>(run: impl FnOnce() -> R + Send + 'stati
 
 /// Draws statements that read expressions of growing depth from the table `t`. `deeper` draws the
 /// next level of an expression with a function that returns a number below its argument.
-pub fn drawn(
+pub fn statements_of_growing_depth(
     statements: u32,
     start: &str,
     deeper: impl Fn(&mut dyn FnMut(usize) -> usize, &str) -> String,

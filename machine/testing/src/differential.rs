@@ -2,14 +2,20 @@
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseResult, TestRng, TestRunner};
+use std::fmt::Display;
+use std::str::FromStr;
 
-fn number(name: &str) -> Option<u32> {
-    std::env::var(name).ok()?.parse().ok()
+/// Reads a number from the environment. Panics if the variable is set, but not to an `N`.
+#[must_use]
+pub fn number<N: FromStr<Err: Display>>(name: &str) -> Option<N> {
+    let value = std::env::var_os(name)?;
+    let value = value.to_string_lossy();
+    Some(value.parse().unwrap_or_else(|error| panic!("{name}={value}: {error}")))
 }
 
 /// Checks values that a strategy draws, and panics with the smallest value that fails. In the
 /// environment, `FENCEPOST_DIFFERENTIAL_CASES` and `FENCEPOST_DIFFERENTIAL_SEED` replace the number
-/// of cases and the seed (0).
+/// of cases and the seed (0; at most 255).
 pub fn differential<S: Strategy>(
     cases: u32,
     shrink_max: u32,
@@ -24,7 +30,7 @@ pub fn differential<S: Strategy>(
         ..Config::default()
     };
     let seed = number("FENCEPOST_DIFFERENTIAL_SEED").unwrap_or(0);
-    if let Err(failure) = runner(config, seed as u8).run(strategy, check) {
+    if let Err(failure) = runner(config, seed).run(strategy, check) {
         panic!("{failure}");
     }
 }
@@ -37,4 +43,20 @@ pub fn drawn<S: Strategy>(count: u32, seed: u8, strategy: &S) -> Vec<S::Value> {
 
 fn runner(config: Config, seed: u8) -> TestRunner {
     TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn a_variable_that_is_not_set_is_no_number() {
+        assert_eq!(number::<u8>("FENCEPOST_THAT_NOBODY_SETS"), None);
+    }
+
+    #[test]
+    #[should_panic(expected = "PATH=")]
+    fn rejects_a_variable_that_is_set_to_something_else() {
+        let _ = number::<u8>("PATH");
+    }
 }

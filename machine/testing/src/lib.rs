@@ -7,17 +7,18 @@ mod bench;
 pub mod depth;
 pub mod differential;
 pub mod disks;
+#[cfg(unix)]
+mod nobody;
 mod real;
 mod world;
 
 pub use bench::Bench;
-pub use real::{
-    Process, free_port, give_to_nobody, instant, rest, run_as_nobody, signal, skip, wait_for,
-    wait_until_ready,
-};
+#[cfg(unix)]
+pub use nobody::{give_to_nobody, run_as_nobody};
+pub use real::{Process, free_port, instant, rest, signal, skip, wait_for, wait_until_ready};
 pub use world::{Crash, End, Host, World, members};
 
-/// Implements `Deref` and `DerefMut` for a wrapper of a [`Bench`] or [`World`].
+/// Implements `Deref` and `DerefMut` for a wrapper, for example of a [`Bench`] or a [`World`].
 #[macro_export]
 macro_rules! deref {
     ($outer:ty, $field:tt: $inner:ty) => {

@@ -2,9 +2,6 @@
 
 use std::fs::read_to_string;
 use std::net::TcpStream;
-use std::os::unix::fs::{MetadataExt, chown};
-use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -14,7 +11,6 @@ const PORTS: std::ops::Range<u32> = 15_000..32_000;
 const PORTS_PER_PROCESS: u32 = 61;
 const POLLS_MAX: u32 = 2_400;
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-const NOBODY: u32 = 65_534;
 
 /// A process of a real server, which is killed when this value is dropped.
 #[derive(Debug)]
@@ -38,25 +34,6 @@ pub fn rest(span: Duration) {
 #[expect(clippy::disallowed_methods, reason = "a real server lives by the real clock")]
 pub fn instant() -> Instant {
     Instant::now()
-}
-
-/// If this process is root, makes the user `nobody` the owner of a folder. Some servers refuse to
-/// run as root.
-pub fn give_to_nobody(folder: &Path) {
-    if is_root() {
-        chown(folder, Some(NOBODY), Some(NOBODY)).unwrap();
-    }
-}
-
-/// If this process is root, makes a command run as the user `nobody`.
-pub fn run_as_nobody(command: &mut Command) {
-    if is_root() {
-        command.uid(NOBODY).gid(NOBODY);
-    }
-}
-
-fn is_root() -> bool {
-    std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
 /// Returns the next loopback port without a listener. Panics if there is none.

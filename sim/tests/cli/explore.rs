@@ -182,7 +182,7 @@ fn a_text_says_what_is_not_covered_and_how_many_were_exercised() {
 fn an_interrupted_exploration_is_no_certificate() {
     let asked = ["--fault", "client-crash", "--faults", "2", "--yes", "--format", "json"];
     let arguments = [&["explore", "--latency", "1ms"], &asked[..]].concat();
-    let (status, partial) = interrupted(&arguments, Path::new("."), 2, "-INT");
+    let (status, partial) = interrupted(&arguments, Path::new("."), 2, "INT");
     assert_eq!(status, Some(130));
     assert_eq!(partial["format"], "fencepost.exploration");
     assert_eq!(partial["is_certificate"], false);
@@ -245,7 +245,7 @@ fn an_exploration_goes_on_after_a_signal_where_its_checkpoint_is() {
     let asked = ["explore", "--latency", "1ms", "--fault", "latency", "--faults", "2"];
     let kept = ["--format", "json", "--checkpoint", "kept", "--resume"];
     let arguments = [&asked[..], &kept, &["--checkpoint-every", "1us"]].concat();
-    let (status, partial) = interrupted(&arguments, folder.path(), 2, "-INT");
+    let (status, partial) = interrupted(&arguments, folder.path(), 2, "INT");
     assert_eq!(status, Some(130));
     let kept_file = json(&std::fs::read_to_string(folder.path().join("kept")).unwrap());
     assert_eq!((&partial["slices"], &partial["runs"]), (&kept_file["slices"], &kept_file["runs"]));

@@ -90,7 +90,6 @@ fn wrong_arguments_of_an_export_are_named() {
         let words: Vec<&str> =
             ["export", "report.json"].into_iter().chain(arguments.split(' ')).collect();
         let answer = fencepost_in(folder.path(), &words);
-        assert_eq!(answer.status, 2, "{arguments}");
-        assert!(answer.stderr.contains(why), "{arguments}: {}", answer.stderr);
+        is_refused(&answer, &[why]);
     }
 }

@@ -1,6 +1,7 @@
 use crate::answer::json;
+use fencepost_testing::Process;
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -12,19 +13,15 @@ pub(crate) fn interrupted(
     lines: usize,
     signal: &str,
 ) -> (Option<i32>, Value) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
-        .args(arguments)
-        .current_dir(folder)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary runs");
-    let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fencepost"));
+    command.args(arguments).current_dir(folder).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = Process(command.spawn().expect("the binary runs"));
+    let mut stderr = BufReader::new(process.stderr.take().expect("it is piped"));
     for _ in 0..lines {
         stderr.read_line(&mut String::new()).expect("it says what it does");
     }
-    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
-    assert!(sent.expect("kill runs").success());
-    let output = child.wait_with_output().expect("it ends");
-    (output.status.code(), json(&String::from_utf8(output.stdout).expect("stdout is UTF-8")))
+    fencepost_testing::signal(process.id(), signal);
+    let (mut stdout, mut written) = (process.stdout.take().expect("it is piped"), String::new());
+    stdout.read_to_string(&mut written).expect("stdout is UTF-8");
+    (process.wait().expect("it ends").code(), json(&written))
 }

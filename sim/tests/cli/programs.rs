@@ -1,5 +1,5 @@
-use crate::answer::{Answer, fencepost, fencepost_in, json, without_measured};
-use crate::refusal::is_refused;
+use crate::answer::{Answer, fencepost_in, json, without_measured};
+use crate::refusal::{is_refused, refusal};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -110,9 +110,8 @@ fn only_one_program_has_a_boundary_and_a_lock_beside_it_has_none() {
         (["--program", "b=/bin/true"], "error: --program a, b: expected only one program"),
         (["--client", "fencing"], "error: "),
     ] {
-        let refused = fencepost(&[&both[..], &more].concat());
-        assert_eq!(refused.status, 2);
-        assert!(refused.stderr.starts_with(said), "{}", refused.stderr);
+        let line = refusal(&[&both[..], &more].concat());
+        assert!(line.starts_with(said), "{line}");
     }
 }
 

@@ -1,46 +1,36 @@
 use crate::answer::fencepost;
 use crate::refusal::{is_refused, refuses};
+use fencepost_testing::{Process, signal};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const POLLS_MAX: usize = 600;
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-struct Served(Child);
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
+struct Served(Process);
 
 impl Served {
     fn start(words: &[&str]) -> (Served, Vec<String>) {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
-            .args(["serve", "--port", "0"])
-            .args(words)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fencepost"));
+        command.args(["serve", "--port", "0"]).args(words).stdout(Stdio::piped());
+        let mut process = Process(command.spawn().unwrap());
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let mut named = line.split_whitespace();
         assert_eq!(named.next(), Some("ready"), "{line}");
         let addresses = named.map(|server| server.split_once('=').unwrap().1.to_owned());
-        (Served(child), addresses.collect())
+        (Served(process), addresses.collect())
     }
 
     fn interrupt(self) -> bool {
-        self.end("-INT")
+        self.end("INT")
     }
 
-    fn end(mut self, signal: &str) -> bool {
-        let id = self.0.id().to_string();
-        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    fn end(mut self, name: &str) -> bool {
+        signal(self.0.id(), name);
         self.0.wait().unwrap().success()
     }
 }
@@ -323,7 +313,8 @@ fn a_redis_with_save_points_saves_when_a_signal_ends_it() {
     let folder = tempfile::tempdir().unwrap();
     let words = ["--persistence", "rdb", "--replicas", "1"];
     let words = [&words[..], &["--dir", folder.path().to_str().unwrap()]].concat();
-    for (count, signal) in ["-TERM", "-INT"].into_iter().enumerate() {
+    // Each round reads the data that the round before it saved.
+    for (count, signal) in ["TERM", "INT", "TERM"].into_iter().enumerate() {
         let (served, addresses) = Served::start(&words);
         let mut redis = BufReader::new(TcpStream::connect(&addresses[0]).unwrap());
         assert_eq!(said(&mut redis, "INCR count"), format!(":{}", count + 1));
@@ -334,20 +325,16 @@ fn a_redis_with_save_points_saves_when_a_signal_ends_it() {
 #[test]
 fn a_server_may_end_with_its_standard_input() {
     for more in [&["--clock", "manual"][..], &[], &["--fault", "pause"]] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))
-            .args(["serve", "--port", "0", "--end-with-stdin"])
-            .args(more)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fencepost"));
+        command.args(["serve", "--port", "0", "--end-with-stdin"]).args(more);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = Process(command.spawn().unwrap());
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert!(line.starts_with("ready "), "{line}");
-        assert!(child.try_wait().unwrap().is_none(), "{more:?}");
-        drop(child.stdin.take());
-        assert!(child.wait().unwrap().success(), "{more:?}");
+        assert!(process.try_wait().unwrap().is_none(), "{more:?}");
+        drop(process.stdin.take());
+        assert!(process.wait().unwrap().success(), "{more:?}");
     }
 }
 

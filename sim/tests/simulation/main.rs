@@ -5,6 +5,8 @@ mod answer;
 mod drawn;
 mod pinned;
 mod planted;
+#[path = "../cli/schema.rs"]
+mod schema;
 
 mod aimed;
 mod anomalies;

@@ -1,9 +1,10 @@
 use super::http::{Plain, items, post, whole};
 use super::real_cluster::RealCluster;
-use super::sequences::{Dice, LAST, WATCH, call, clean, number, revision_of};
+use super::sequences::{Dice, LAST, WATCH, call, clean, revision_of};
 use crate::world::World;
 use crate::{Config, Etcd};
 use fencepost_machine::ConnectionId;
+use fencepost_testing::differential::number;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Copy)]
@@ -300,12 +301,12 @@ fn random_calls_at_any_member_are_answered_as_by_a_real_cluster() {
     let mut ours = Ours::new(CALM);
     let members = [roles(real.leader(&[0, 1, 2])), roles(ours.leader(&[0, 1, 2]))];
     let (of_real, of_ours) = (Plain::default(), Plain::default());
-    let seed = number("FENCEPOST_DIFFERENTIAL_SEED", 1);
+    let seed = number::<u64>("FENCEPOST_DIFFERENTIAL_SEED").unwrap_or(1);
     let mut pair = Both { real, ours, members, of_real, of_ours, log: Vec::new() };
     let mut latest = 1;
     let enough = |said: &[u8]| String::from_utf8_lossy(said).contains("enp6");
     let are_watching = |said: &[u8]| items(said).len() >= 2;
-    for case in 0..number("FENCEPOST_DIFFERENTIAL_CASES", CASES) {
+    for case in 0..number("FENCEPOST_DIFFERENTIAL_CASES").unwrap_or(CASES) {
         let mut dice = Dice(seed << 32 | case | 1 << 63);
         pair.log = vec![format!("case {case}")];
         for call in clean() {

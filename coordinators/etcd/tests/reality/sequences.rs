@@ -1,6 +1,7 @@
 use super::fake::Fake;
 use super::http::{Plain, Server, items, post};
 use super::real::{Real, read};
+use fencepost_testing::differential::number;
 use std::io::Write;
 
 pub(crate) struct Dice(pub(crate) u64);
@@ -161,18 +162,14 @@ pub(crate) const WATCH: &str = "\
 /// Body of a sequence's last put. A watch that reports this put has reported all earlier changes.
 pub(crate) const LAST: &str = "{\"key\":\"enp6\"}";
 
-pub(crate) fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
 #[test]
 fn random_calls_are_answered_and_watched_as_by_the_real_server() {
     let Some(mut real) = Real::start() else { return };
     let mut fake = Fake::start();
     let (mut of_real, mut of_fake) = (Plain::default(), Plain::default());
-    let seed = number("FENCEPOST_DIFFERENTIAL_SEED", 1);
+    let seed = number::<u64>("FENCEPOST_DIFFERENTIAL_SEED").unwrap_or(1);
     let mut latest = 1;
-    for case in 0..number("FENCEPOST_DIFFERENTIAL_CASES", 300) {
+    for case in 0..number("FENCEPOST_DIFFERENTIAL_CASES").unwrap_or(300) {
         let mut dice = Dice(seed << 32 | case);
         for call in clean() {
             let (theirs, ours) = (of_real.show(&real.ask(&call)), of_fake.show(&fake.ask(&call)));

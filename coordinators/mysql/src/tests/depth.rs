@@ -1,6 +1,6 @@
 use super::world::World;
 use crate::Config;
-use fencepost_testing::depth::{Level, drawn, level, on_small_stack};
+use fencepost_testing::depth::{Level, level, on_small_stack, statements_of_growing_depth};
 
 const TOO_DEEP: &str = "ERROR 1436: Thread stack overrun";
 const TOO_NESTED: &str = "ERROR 1235: ";
@@ -110,7 +110,9 @@ fn nested_operators_do_not_multiply_the_time() {
 }
 
 fn check_drawn(statements: u32) {
-    let all = drawn(statements, "n", |draw, inner| DEEPER[draw(DEEPER.len())].around(inner));
+    let all = statements_of_growing_depth(statements, "n", |draw, inner| {
+        DEEPER[draw(DEEPER.len())].around(inner)
+    });
     let said = answers(all);
     assert!(said.iter().any(|said| said.starts_with('(')));
     assert!(said.iter().any(|said| is_refused(said)));

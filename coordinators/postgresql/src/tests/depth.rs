@@ -1,5 +1,5 @@
 use super::world::World;
-use fencepost_testing::depth::{Level, drawn, level, on_small_stack};
+use fencepost_testing::depth::{Level, level, on_small_stack, statements_of_growing_depth};
 
 const TOO_DEEP: &str = "ERROR 54001: stack depth limit exceeded";
 const MANY: u32 = 10_000;
@@ -99,7 +99,7 @@ fn the_deepest_expressions_fit_the_stack() {
 }
 
 fn check_drawn(statements: u32) {
-    let all = drawn(statements, "k", |draw, inner| {
+    let all = statements_of_growing_depth(statements, "k", |draw, inner| {
         let deeper = DEEPER[draw(DEEPER.len())].around(inner);
         if draw(2) == 0 { level("", "(", ")").around(&deeper) } else { deeper }
     });

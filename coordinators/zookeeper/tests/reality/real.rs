@@ -1,7 +1,7 @@
-use fencepost_testing::{free_port, signal, skip, wait_for};
+use fencepost_testing::{Process, free_port, signal, skip, wait_for};
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const JAR: &str = "/usr/share/java/zookeeper.jar";
@@ -17,28 +17,22 @@ pub(crate) fn is_there() -> bool {
 }
 
 pub(crate) struct Real {
-    process: Child,
+    process: Process,
     pub(crate) port: u16,
     is_stopped: bool,
     folder: tempfile::TempDir,
 }
 
-impl Drop for Real {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-fn launch(folder: &tempfile::TempDir) -> Child {
-    Command::new("java")
+fn launch(folder: &tempfile::TempDir) -> Process {
+    let mut command = Command::new("java");
+    command
         .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"])
         .args(["-Dzookeeper.forceSync=no", "-cp", JAR])
         .arg("org.apache.zookeeper.server.quorum.QuorumPeerMain")
         .arg(folder.path().join("zoo.cfg"))
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
+        .stderr(Stdio::null());
+    Process(command.spawn().unwrap())
 }
 
 impl Real {

@@ -1,6 +1,6 @@
 use crate::ensemble::{Ensemble, SYNC_LIMIT, TICK_MS};
 use crate::real::{Real, RealConnection};
-use fencepost_testing::{free_port, wait_for};
+use fencepost_testing::{free_port, instant, wait_for};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
@@ -54,7 +54,6 @@ pub(crate) struct RealEnsemble {
 }
 
 impl RealEnsemble {
-    #[expect(clippy::disallowed_methods, reason = "real servers live in real time")]
     pub(crate) fn new() -> RealEnsemble {
         let ports: Vec<[u16; 2]> = (0..3).map(|_| [free_port(), free_port()]).collect();
         let proxy = DelayingProxy::before(ports[2][0]);
@@ -72,7 +71,7 @@ impl RealEnsemble {
         third.wait_until_serving();
         let first = start(0);
         let servers = vec![first, second, third];
-        let mut ensemble = RealEnsemble { servers, proxy, started: Instant::now() };
+        let mut ensemble = RealEnsemble { servers, proxy, started: instant() };
         ensemble.settle(3);
         assert_eq!(ensemble.leader(), Some(2), "the greatest number leads");
         ensemble

@@ -4,39 +4,39 @@ use super::rule::memcached::Rule;
 constructors!(
     Memcached,
     by = lock(Memcached: Rule),
-    words = lock(Memcached(Words): fn(&mut Vec<String>) -> bool),
+    asks = lock(Memcached(Words): fn(&mut Vec<String>) -> bool),
     unsent = lock(Memcached(Unsent): fn(&[String]) -> Option<&'static str>),
-    misheard = lock(Memcached(Heard): fn(&str, &str) -> Option<&'static str>),
+    hears = lock(Memcached(Heard): fn(&str, &str) -> Option<&'static str>),
     on = server(Memcached: Rule),
 );
 
 pub(crate) const TABLE: &[Operator] = &[
-    words("add-is-set", "takes the lock even if another process has it", |words| {
+    asks("add-is-set", "takes the lock even if another process has it", |words| {
         renamed(words, "add", "set")
     }),
-    words("cas-dropped", "changes the lock even if another process has it", |words| {
+    asks("cas-dropped", "changes the lock even if another process has it", |words| {
         let is_cas = renamed(words, "cas", "set");
         if is_cas {
             words.remove(5);
         }
         is_cas
     }),
-    words("mc-ttl-tenfold", "takes the lock for ten times the ttl", |words| {
+    asks("mc-ttl-tenfold", "takes the lock for ten times the ttl", |words| {
         lasts(words, |seconds| seconds * 10)
     }),
-    words("mc-ttl-tenth", "takes the lock for a tenth of the ttl", |words| {
+    asks("mc-ttl-tenth", "takes the lock for a tenth of the ttl", |words| {
         lasts(words, |seconds| (seconds / 10).max(1))
     }),
-    words("mc-ttl-short", "relies on the lease for 2 s longer than it lasts", |words| {
+    asks("mc-ttl-short", "relies on the lease for 2 s longer than it lasts", |words| {
         lasts(words, |seconds| seconds.saturating_sub(2).max(1))
     }),
-    words("mc-ttl-dropped", "takes the lock without an expiry", |words| lasts(words, |_| 0)),
+    asks("mc-ttl-dropped", "takes the lock without an expiry", |words| lasts(words, |_| 0)),
     by("mc-same-owner", "uses the same owner value as every other process", Rule::SameOwner),
     by("mc-owner-not-compared", "treats every owner that it reads as itself", Rule::OwnerIsMine),
     unsent("mc-delete-unsent", "does not release the lock", |words| {
         (words[0] == "delete").then_some("DELETED\r\n")
     }),
-    words("mc-wrong-key", "releases a different key", |words| {
+    asks("mc-wrong-key", "releases a different key", |words| {
         let is_it = words[0] == "delete";
         words[1].push_str(if is_it { "x" } else { "" });
         is_it
@@ -44,22 +44,20 @@ pub(crate) const TABLE: &[Operator] = &[
     unsent("mc-release-unsent", "does not release the lock by cas", |words| {
         (words[0] == "cas").then_some("STORED\r\n")
     }),
-    misheard("mc-refusal-read-as-grant", "reads a refusal as a grant", |_, answer| {
+    hears("mc-refusal-read-as-grant", "reads a refusal as a grant", |_, answer| {
         (answer == "NOT_STORED\r\n").then_some("STORED\r\n")
     }),
-    misheard("mc-grant-read-as-refusal", "reads a grant as a refusal", |name, answer| {
+    hears("mc-grant-read-as-refusal", "reads a grant as a refusal", |name, answer| {
         (name == "add" && answer == "STORED\r\n").then_some("NOT_STORED\r\n")
     }),
-    misheard(
-        "mc-exists-unheard",
-        "does not notice that another process was faster",
-        |_, answer| (answer == "EXISTS\r\n").then_some("STORED\r\n"),
-    ),
-    misheard("mc-not-found-unheard", "reports a lost lock as released", |name, answer| {
+    hears("mc-exists-unheard", "does not notice that another process was faster", |_, answer| {
+        (answer == "EXISTS\r\n").then_some("STORED\r\n")
+    }),
+    hears("mc-not-found-unheard", "reports a lost lock as released", |name, answer| {
         let done = if name == "delete" { "DELETED\r\n" } else { "STORED\r\n" };
         (answer == "NOT_FOUND\r\n").then_some(done)
     }),
-    misheard("mc-owner-unseen", "sees no owner where there is one", |_, answer| {
+    hears("mc-owner-unseen", "sees no owner where there is one", |_, answer| {
         answer.starts_with("VALUE ").then_some("END\r\n")
     }),
     on(

@@ -5,8 +5,8 @@ constructors!(
     MySql,
     asks = lock(Asks: Edits),
     hears = lock(Answers: Edits),
-    gets = server(Asks: Edits),
-    answers = server(Answers: Edits),
+    asks_on = server(Asks: Edits),
+    answers_on = server(Answers: Edits),
 );
 
 const NO: &str = "\x02\0\0\x04\x010";
@@ -21,8 +21,8 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     hears("my-refusal-read-as-grant", "reads a refusal as a grant", &[(NO, YES)]),
     hears("my-grant-read-as-refusal", "reads a grant as a refusal", &[(YES, NO)]),
-    answers("get-lock-shared", "GET_LOCK grants every request", &[(NO, YES)]),
-    gets(
+    answers_on("get-lock-shared", "GET_LOCK grants every request", &[(NO, YES)]),
+    asks_on(
         "release-does-nothing",
         "RELEASE_LOCK keeps the lock",
         &[("RELEASE_LOCK(", "IS_USED_LOCK(")],

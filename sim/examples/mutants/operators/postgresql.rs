@@ -5,8 +5,8 @@ constructors!(
     PostgreSql,
     asks = lock(Asks: Edits),
     hears = lock(Answers: Edits),
-    gets = server(Asks: Edits),
-    answers = server(Answers: Edits),
+    asks_on = server(Asks: Edits),
+    answers_on = server(Answers: Edits),
 );
 
 const FALSE: &str = "D\0\0\0\x0b\0\x01\0\0\0\x01f";
@@ -82,14 +82,18 @@ pub(crate) const TABLE: &[Operator] = &[
         "reports a lost lock as released",
         &[("DELETE 0", "DELETE 1")],
     ),
-    gets("row-lock-ignored", "SELECT ... FOR UPDATE locks no row", &[(" FOR UPDATE", "")]),
-    answers("advisory-lock-shared", "pg_try_advisory_lock grants every request", &[(FALSE, TRUE)]),
-    gets(
+    asks_on("row-lock-ignored", "SELECT ... FOR UPDATE locks no row", &[(" FOR UPDATE", "")]),
+    answers_on(
+        "advisory-lock-shared",
+        "pg_try_advisory_lock grants every request",
+        &[(FALSE, TRUE)],
+    ),
+    asks_on(
         "isolation-ignored",
         "SERIALIZABLE behaves like READ COMMITTED",
         &[("BEGIN ISOLATION LEVEL SERIALIZABLE", "BEGIN")],
     ),
-    gets(
+    asks_on(
         "conflict-overwrites",
         "ON CONFLICT DO UPDATE ignores its condition",
         &[

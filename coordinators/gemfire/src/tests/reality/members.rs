@@ -1,11 +1,9 @@
-#![expect(clippy::disallowed_methods, reason = "real members run in real time")]
-
 use super::{System, TIMEOUT_MS};
-use fencepost_testing::{free_port, signal, skip, wait_for};
+use fencepost_testing::{Process, free_port, instant, signal, skip, wait_for};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -15,18 +13,11 @@ const OPENS: [&str; 3] = [
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
 ];
 
-struct Process {
-    child: Child,
+struct Member {
+    process: Process,
     input: ChildStdin,
     output: Receiver<String>,
     answers: VecDeque<String>,
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 #[derive(Clone, Copy)]
@@ -46,8 +37,8 @@ pub(super) struct Members {
     classes: String,
     port: String,
     since: Instant,
-    locator: Option<Process>,
-    members: Vec<Option<Process>>,
+    locator: Option<Member>,
+    members: Vec<Option<Member>>,
 }
 
 impl Drop for Members {
@@ -75,17 +66,18 @@ impl Members {
         let mut compiler = Command::new("javac");
         compiler.args(["-cp", &classes, "-d"]).arg(&folder).arg(source);
         assert!(compiler.status().unwrap().success(), "javac");
-        let since = Instant::now();
+        let since = instant();
         let members = vec![None, None, None];
         let mut all = Members { folder, classes, port, since, locator: None, members };
-        all.locator = Some(all.process("locator"));
+        all.locator = Some(all.launch("locator"));
         (0..3).for_each(|who| all.start(who));
         all.pass(1_000);
         Some(all)
     }
 
-    fn process(&self, name: &str) -> Process {
-        let mut child = Command::new("java")
+    fn launch(&self, name: &str) -> Member {
+        let mut command = Command::new("java");
+        command
             .args(OPENS)
             .args(["-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", &self.classes, "Members"])
             .arg(&self.folder)
@@ -93,10 +85,9 @@ impl Members {
             .current_dir(&self.folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+            .stderr(Stdio::null());
+        let mut process = Process(command.spawn().unwrap());
+        let (input, output) = (process.stdin.take().unwrap(), process.stdout.take().unwrap());
         let (sender, receiver) = channel();
         std::thread::spawn(move || {
             for line in BufReader::new(output).lines().map_while(Result::ok) {
@@ -107,10 +98,10 @@ impl Members {
         });
         let answer = receiver.recv_timeout(Duration::from_secs(120));
         assert_eq!(answer.as_deref(), Ok("ready"), "{name}: see {}", self.folder.display());
-        Process { child, input, output: receiver, answers: VecDeque::new() }
+        Member { process, input, output: receiver, answers: VecDeque::new() }
     }
 
-    fn member(&mut self, who: usize) -> &mut Process {
+    fn member(&mut self, who: usize) -> &mut Member {
         self.members[who].as_mut().unwrap()
     }
 
@@ -161,16 +152,16 @@ impl System for Members {
     }
 
     fn stop(&mut self, who: usize) {
-        signal(self.member(who).child.id(), "STOP");
+        signal(self.member(who).process.id(), "STOP");
     }
 
     fn resume(&mut self, who: usize) {
-        signal(self.member(who).child.id(), "CONT");
+        signal(self.member(who).process.id(), "CONT");
     }
 
     fn start(&mut self, who: usize) {
         self.members[who] = None;
-        self.members[who] = Some(self.process(["a", "b", "c"][who]));
+        self.members[who] = Some(self.launch(["a", "b", "c"][who]));
     }
 
     fn kill_grantor(&mut self) {

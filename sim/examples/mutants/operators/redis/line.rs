@@ -5,9 +5,9 @@ use crate::operators::rule::redis::Rule;
 constructors!(
     pub(crate) Redis,
     by = lock(Redis: Rule),
-    words = lock(Redis(Words): fn(&mut Call) -> bool),
+    asks = lock(Redis(Words): fn(&mut Call) -> bool),
     unsent = lock(Redis(Unsent): fn(&Call) -> Option<&'static str>),
-    misheard = lock(Redis(Heard): fn(&Call, &[u8]) -> Option<&'static str>),
+    hears = lock(Redis(Heard): fn(&Call, &[u8]) -> Option<&'static str>),
     on = server(Redis: Rule),
-    words_on = server(Redis(Words): fn(&mut Call) -> bool),
+    asks_on = server(Redis(Words): fn(&mut Call) -> bool),
 );
