@@ -249,7 +249,9 @@ impl Group {
             let bytes = std::mem::take(&mut self.handed_over);
             let clock_reads =
                 self.threads.get_mut(&thread).map_or(0, |it| std::mem::take(&mut it.clock_reads));
-            self.log.push(CallMade { thread, number: number as u16, result, bytes, clock_reads });
+            let monotonic_us = self.clocks.monotonic_us + self.ahead_ns / 1_000;
+            let number = number as u16;
+            self.log.push(CallMade { thread, number, result, bytes, clock_reads, monotonic_us });
         }
     }
 

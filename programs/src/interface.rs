@@ -165,4 +165,6 @@ pub struct CallMade {
     pub bytes: u32,
     /// Number of clock reads from the shared page since the thread's previous call.
     pub clock_reads: u32,
+    /// Time of the group's monotonic clock, in microseconds.
+    pub monotonic_us: u64,
 }

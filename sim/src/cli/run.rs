@@ -71,15 +71,16 @@ fn differs_again(
     options: &Options<&Format>,
     outcome: &RunOutcome,
 ) -> Result<Option<String>, Failure> {
-    if outcome.programs.iter().chain(&outcome.servers).any(Life::is_stuck) {
+    if lives(outcome).iter().any(|life| life.is_stuck()) {
         return Ok(None);
     }
     let again = run_for(spec, options.engine, options.format)?;
-    let of_programs = first_difference(&outcome.programs, &again.programs);
-    let of_servers = || first_difference(&outcome.servers, &again.servers);
-    Ok(of_programs
-        .or_else(of_servers)
+    Ok(first_difference(&lives(outcome), &lives(&again))
         .or_else(|| first_differing_event(&outcome.history, &again.history)))
+}
+
+fn lives(run: &RunOutcome) -> Vec<&Life> {
+    run.programs.iter().chain(&run.servers).collect()
 }
 
 fn first_differing_event(one: &History, other: &History) -> Option<String> {

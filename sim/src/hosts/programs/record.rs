@@ -264,7 +264,8 @@ pub(crate) fn in_words(ending: &Ending) -> String {
     }
 }
 
-pub fn first_difference(one: &[Life], other: &[Life]) -> Option<String> {
+/// Compares the programs and servers of two runs, and returns the first call in which they differ.
+pub fn first_difference(one: &[&Life], other: &[&Life]) -> Option<String> {
     if one.len() != other.len() {
         return Some(format!(
             "{} starts of programs in one run, {} in the other",
@@ -272,34 +273,39 @@ pub fn first_difference(one: &[Life], other: &[Life]) -> Option<String> {
             other.len()
         ));
     }
-    one.iter().zip(other).find_map(|(one, other)| {
+    let pairs = one.iter().zip(other);
+    let differing = pairs.filter_map(|(one, other)| {
         let place = one.calls.iter().zip(&other.calls).position(|(one, other)| one != other);
         let place = place.or_else(|| {
             (one.calls.len() != other.calls.len()).then(|| one.calls.len().min(other.calls.len()))
         })?;
-        let said = |calls: &[CallMade]| match calls.get(place) {
-            Some(call) => {
-                let name = fencepost_programs::name_of_call(call.number);
-                let bytes = match call.bytes {
-                    0 => String::new(),
-                    bytes => format!(" of bytes with the checksum {bytes:08x}"),
-                };
-                let looks = match call.clock_reads {
-                    0 => String::new(),
-                    looks => format!(" after {looks} clock readings"),
-                };
-                format!("{name} = {} in thread {}{bytes}{looks}", call.result, call.thread)
-            }
-            None => "no further call".to_owned(),
-        };
-        Some(format!(
+        let (here, there) = (one.calls.get(place), other.calls.get(place));
+        let time = here.into_iter().chain(there).map(|call| call.monotonic_us).min();
+        let text = format!(
             "call {place} of {} (started at {} us): {} in one run, {} in the other",
             one.node,
             one.started.0,
-            said(&one.calls),
-            said(&other.calls)
-        ))
-    })
+            call_in_words(here),
+            call_in_words(there)
+        );
+        Some((time, text))
+    });
+    differing.min_by_key(|(time, _)| *time).map(|(_, text)| text)
+}
+
+fn call_in_words(call: Option<&CallMade>) -> String {
+    let Some(call) = call else { return "no further call".to_owned() };
+    let name = fencepost_programs::name_of_call(call.number);
+    let bytes = match call.bytes {
+        0 => String::new(),
+        bytes => format!(" of bytes with the checksum {bytes:08x}"),
+    };
+    let reads = match call.clock_reads {
+        0 => String::new(),
+        reads => format!(" after {reads} clock readings"),
+    };
+    let (result, thread, at) = (call.result, call.thread, call.monotonic_us);
+    format!("{name} = {result} in thread {thread} at {at} us{bytes}{reads}")
 }
 
 #[cfg(test)]
