@@ -96,6 +96,33 @@ done
 export GITHUB_API_URL=http://127.0.0.1:$(cat "$scratch/port") GITHUB_TOKEN=secret
 bash "$steps/comment.sh" results/comment.md
 expect jq --exit-status 'length == 121 and (.[-1].body | contains("**new**"))' "$scratch/comments.json"
+GITHUB_TOKEN=reader bash "$steps/comment.sh" results/comment.md >"$scratch/warned"
+expect grep -q '^::warning::the token may not comment' "$scratch/warned"
+
+# A profile without the lock skips its findings, and an incomplete sweep is reported.
+cat >>fencepost.toml <<'TOML'
+[profile.night]
+lock = []
+client = "single-node"
+seeds = "0..100000"
+time-budget = "1s"
+partial = true
+TOML
+(
+  export PROFILE=night
+  SLICE=1 SLICES=1 bash "$steps/sweep.sh" night
+  bash "$steps/report.sh" night
+)
+expect grep -q 'Incomplete' night/comment.md
+expect jq --exit-status '.runs[0].results | length > 0' night/findings.sarif
+expect jq --exit-status '.runs[0].results[0].partialFingerprints.primaryLocationLineHash' night/findings.sarif
+fencepost findings list --no-config --format json |
+  jq --raw-output '.. | objects | select(.client? == "single-node") | .id' |
+  xargs fencepost findings accept --no-config --findings findings.jsonl >/dev/null 2>&1
+bash "$steps/report.sh" night
+expect jq --exit-status '.runs[0].results | length == 0' night/findings.sarif
+sed -i '/profile.night/,$d' fencepost.toml
+git init --quiet 2>/dev/null || true
 
 # Fixes the lock, so that its known seeds show no violation. The script must then update its comment
 # instead of writing a second one.

@@ -1,7 +1,8 @@
 """Serves the comments of one pull request, as GitHub's API does.
 
 github-api.py FILE: prints its port, and keeps the comments in FILE. 120 comments of others exist at
-the start, so that a client must read several pages.
+the start, so that a client must read several pages. The token `secret` may write, the token
+`reader` may not.
 """
 
 import json
@@ -20,11 +21,21 @@ class Api(BaseHTTPRequestHandler):
         size, page = int(query["per_page"][0]), int(query["page"][0])
         self.answer(200, comments[(page - 1) * size : page * size])
 
+    def may_write(self):
+        if self.headers["Authorization"] == "Bearer secret":
+            return True
+        self.answer(403, {"message": "Resource not accessible by integration"})
+        return False
+
     def do_POST(self):
+        if not self.may_write():
+            return
         comments.append({"id": 1000 + len(comments), **self.body()})
         self.answer(201, comments[-1])
 
     def do_PATCH(self):
+        if not self.may_write():
+            return
         number = int(re.search(r"/issues/comments/(\d+)$", self.path).group(1))
         comment = next(comment for comment in comments if comment["id"] == number)
         comment.update(self.body())
@@ -34,7 +45,7 @@ class Api(BaseHTTPRequestHandler):
         return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
 
     def answer(self, status, value):
-        if self.headers["Authorization"] != "Bearer secret":
+        if self.headers["Authorization"] not in ("Bearer secret", "Bearer reader"):
             status, value = 401, {"message": "Bad credentials"}
         with open(FILE, "w", encoding="utf-8") as file:
             json.dump(comments, file)

@@ -176,9 +176,9 @@ pub enum InvalidSetting {
         max = .0.max
     )]
     Counts(Counts),
-    #[error("power_loss_per_mille {0}: expected 0 to 1000")]
+    #[error("power-loss-per-mille {0}: expected 0 to 1000")]
     PowerLoss(u16),
-    #[error("drift_ppm {0}: expected 0 to 500000")]
+    #[error("drift-ppm {0}: expected 0 to 500000")]
     Drift(u32),
     #[error("quorum {quorum} of {masters} masters: expected 1 to {masters}")]
     Quorum { quorum: u16, masters: u16 },
@@ -227,7 +227,8 @@ impl Setting {
 
     pub fn is_replicated(&self) -> bool {
         match self.topology {
-            Topology::Replicated { .. } | Topology::Standby { .. } => true,
+            Topology::Standby { .. } => true,
+            Topology::Replicated { replicas, .. } => replicas > 0,
             Topology::Ensemble { servers } => servers > 1,
             Topology::Standalone | Topology::Independent { .. } => false,
         }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Writes a comment on a pull request, or updates the comment that it wrote before:  comment.sh FILE
-# Needs curl, jq, $GITHUB_TOKEN, $GITHUB_REPOSITORY and $PULL_REQUEST.
+# Needs curl, jq, $GITHUB_TOKEN, $GITHUB_REPOSITORY and $PULL_REQUEST. If the token may not write, as in
+# a pull request from a fork, prints a warning and succeeds.
 set -euo pipefail
 file=${1:?file of the comment}
 marker="<!-- fencepost ${PROFILE:-} -->"
@@ -23,11 +24,23 @@ own_comment() {
   done
 }
 
+write() {
+  local status
+  status=$(curl --silent --show-error --output /dev/null --write-out '%{http_code}' \
+    --header "Authorization: Bearer ${GITHUB_TOKEN:?}" \
+    --header "Accept: application/vnd.github+json" "$@")
+  case $status in
+    2??) ;;
+    403) echo "::warning::the token may not comment on the pull request" ;;
+    *) echo "the comment was not written: HTTP status $status" >&2; return 1 ;;
+  esac
+}
+
 body=$(jq --null-input --rawfile text "$file" --arg marker "$marker" --argjson longest "$longest" \
   '{body: ($marker + "\n" + $text | .[:$longest])}')
 known=$(own_comment | head -n 1)
 if [ -n "$known" ]; then
-  request --request PATCH --data "$body" "$api/issues/comments/$known" >/dev/null
+  write --request PATCH --data "$body" "$api/issues/comments/$known"
 else
-  request --request POST --data "$body" "$api/issues/$PULL_REQUEST/comments" >/dev/null
+  write --request POST --data "$body" "$api/issues/$PULL_REQUEST/comments"
 fi

@@ -300,13 +300,14 @@ impl Finding {
             *count += 1;
             *count <= SHOWN_MAX
         });
-        if let Some(shown) = self.shown_by.first()
-            && Some(shown) != smallest.as_ref()
-        {
+        let is_smaller = self.shown_by.first() != smallest.as_ref();
+        let old_plan = self.plan.take().filter(|_| self.options == options);
+        if let Some(shown) = self.shown_by.first().filter(|_| is_smaller) {
             options.clone_into(&mut self.options);
             self.replay = sweep.replay(cell, shown.seed);
-            self.plan = found.report.as_deref().and_then(|report| report.minimal_plan.clone());
         }
+        let plan = found.report.as_deref().and_then(|report| report.minimal_plan.clone());
+        self.plan = if is_smaller { plan.or(old_plan) } else { old_plan.or(plan) };
         self.count(found.runs, &runs_of(sweep), (&cell.fault, options));
         day.clone_into(&mut self.last_seen);
         self

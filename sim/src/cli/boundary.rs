@@ -27,11 +27,8 @@ const TRACED_RUNS: u64 = 400;
 pub(crate) fn boundary(arguments: &BoundaryArguments) -> Result<Outcome, Failure> {
     let view = view(VIEWS, &arguments.format)?;
     let search = search_of(arguments)?;
-    let watch = Watch(Progress::new(
-        search.probes_max() * search.seeds.len(),
-        0,
-        arguments.quiet.verbosity(),
-    ));
+    let watch =
+        Watch(Progress::new(search.probes_max() * search.seeds.len(), arguments.quiet.verbosity()));
     let result = search.search(&watch, &Stop::new());
     watch.0.finish();
     let report = result?;

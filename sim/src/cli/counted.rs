@@ -31,8 +31,7 @@ pub(super) fn counted(
         explains: false,
         violations_max: 0,
     };
-    let watch =
-        Watch(Progress::new(spec.seeds.len() * spec.cells.len() as u64, 0, quiet.verbosity()));
+    let watch = Watch(Progress::new(spec.seeds.len() * spec.cells.len() as u64, quiet.verbosity()));
     let result = count(&spec, &watch, &Stop::new());
     watch.0.finish();
     Ok(result?)

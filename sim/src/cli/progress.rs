@@ -14,12 +14,19 @@ pub(crate) struct Progress {
     display: Display,
     label: String,
     runs: u64,
-    runs_before: u64,
+    before: Done,
     done: AtomicU64,
     violated: AtomicU64,
     started: Instant,
     last_run_us: AtomicU64,
     line_due_ms: AtomicU64,
+}
+
+/// Runs of an earlier process that this sweep resumes.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Done {
+    pub(crate) runs: u64,
+    pub(crate) violated: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,7 +43,7 @@ pub(crate) enum Verbosity {
 }
 
 impl Progress {
-    pub(crate) fn new(runs: u64, runs_before: u64, verbosity: Verbosity) -> Progress {
+    pub(crate) fn new(runs: u64, verbosity: Verbosity) -> Progress {
         let display = match verbosity {
             Verbosity::Quiet => Display::Nothing,
             Verbosity::Progress if std::io::stderr().is_terminal() => Display::Bar,
@@ -49,14 +56,13 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(Some(runs), target);
         let style = ProgressStyle::with_template("{bar:32} {pos}/{len} runs  {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.set_position(runs_before);
         Progress {
             bar,
             display,
             label: String::new(),
             runs,
-            runs_before,
-            done: AtomicU64::new(runs_before),
+            before: Done::default(),
+            done: AtomicU64::new(0),
             violated: AtomicU64::new(0),
             started: clock(),
             last_run_us: AtomicU64::new(0),
@@ -64,10 +70,16 @@ impl Progress {
         }
     }
 
-    pub(crate) fn of_slice(self, shard: Shard) -> Progress {
+    pub(crate) fn after(self, before: Done) -> Progress {
+        self.bar.set_position(before.runs);
+        let (done, violated) = (before.runs.into(), before.violated.into());
+        Progress { before, done, violated, ..self }
+    }
+
+    pub(crate) fn of_shard(self, shard: Shard) -> Progress {
         let label = match shard {
             Shard::WHOLE => String::new(),
-            Shard { index, count } => format!("slice {index}/{count}: "),
+            Shard { index, count } => format!("shard {index}/{count}: "),
         };
         Progress { label, ..self }
     }
@@ -112,16 +124,12 @@ impl Progress {
         Duration::from_micros(self.last_run_us.load(Ordering::Relaxed))
     }
 
-    pub(crate) fn started(&self) -> Instant {
-        self.started
-    }
-
     pub(crate) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
     pub(crate) fn runs_here(&self) -> u64 {
-        self.done.load(Ordering::Relaxed).saturating_sub(self.runs_before)
+        self.done.load(Ordering::Relaxed).saturating_sub(self.before.runs)
     }
 
     fn line_is_due(&self) -> bool {
@@ -136,7 +144,7 @@ impl Progress {
     }
 
     fn pace(&self, done: u64, violated: u64) -> String {
-        pace(done - self.runs_before, self.runs.saturating_sub(done), violated, self.elapsed())
+        pace(done - self.before.runs, self.runs.saturating_sub(done), violated, self.elapsed())
     }
 }
 
@@ -227,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_line_is_due_once() {
-        let progress = Progress::new(10, 0, Verbosity::Quiet);
+        let progress = Progress::new(10, Verbosity::Quiet);
         assert!(!progress.line_is_due(), "not before its time");
         progress.line_due_ms.store(0, Ordering::Relaxed);
         assert!(progress.line_is_due());

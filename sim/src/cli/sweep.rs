@@ -6,7 +6,7 @@ use super::interrupt::{Interrupt, end_soon};
 use super::memory::MemoryBound;
 use super::options::{Options, format_of_sweeps};
 use super::output::{log, make_folder, print, require_writable};
-use super::progress::{Progress, clock};
+use super::progress::{Done, Progress, clock};
 use super::read::sweep_in;
 use super::run::write_violations;
 use super::{Failure, Outcome};
@@ -51,18 +51,18 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     if let Some(max) = arguments.max_memory {
         MEMORY.watch(max, &STOP)?;
     }
-    let runs_before: u64 =
-        start.iter().flat_map(runs_of).map(|range| range.len() * spec.cells.len() as u64).sum();
+    let before = start.as_ref().map_or(Done::default(), done_in);
     let runs = spec.shard.slice(spec.seeds).len() * spec.cells.len() as u64;
-    if let Some(budget) = arguments.time_budget {
-        watch_budget(budget.into())?;
-    }
-    let retested = known.as_ref().map(|known| known.retest(&spec, &STOP)).transpose()?;
+    let budget = arguments.time_budget.map(Duration::from);
+    budget.map_or(Ok(()), watch_budget)?;
+    let deadline = budget.map(|budget| clock() + budget);
+    let retested = known.as_ref().map(|known| known.retest(&spec, &STOP, deadline)).transpose()?;
     let watch = Watch {
         spec: &spec,
-        progress: Progress::new(runs, runs_before, arguments.quiet.verbosity())
-            .of_slice(spec.shard),
-        budget: arguments.time_budget.map(Duration::from),
+        progress: Progress::new(runs, arguments.quiet.verbosity())
+            .after(before)
+            .of_shard(spec.shard),
+        deadline,
         checkpoint: checkpoint
             .map(|path| CheckpointFile::new(path, arguments.checkpoint_every.map(Duration::from))),
     };
@@ -97,6 +97,14 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     arguments.max_memory.map_or(Ok(()), |max| MEMORY.kept(max))?;
     failed.map_or(Ok(()), |run| Err(Failure::from(run)))?;
     Ok(INTERRUPT.outcome().unwrap_or(outcome))
+}
+
+fn done_in(sweep: &Sweep) -> Done {
+    let seeds: u64 = runs_of(sweep).iter().map(|range| range.len()).sum();
+    Done {
+        runs: seeds * sweep.cells.len() as u64,
+        violated: sweep.cells.iter().map(|cell| cell.violated).sum(),
+    }
 }
 
 /// Fails if the sweep cannot write its checkpoint.
@@ -248,20 +256,20 @@ fn measured(progress: &Progress, jobs: usize) -> Measured {
 struct Watch<'s> {
     spec: &'s SweepSpec,
     progress: Progress,
-    budget: Option<Duration>,
+    deadline: Option<Instant>,
     checkpoint: Option<CheckpointFile>,
 }
 
 impl Listener for Watch<'_> {
     fn run_done(&self, facts: &RunFacts, _: Seed) {
         self.progress.run_done(facts.verdict == Verdict::Violated);
-        if self.budget.is_some_and(|budget| self.progress.elapsed() > budget) {
+        if self.deadline.is_some_and(|deadline| clock() >= deadline) {
             STOP.ask();
         }
     }
 
     fn deadline(&self) -> Option<Instant> {
-        Some(self.progress.started() + self.budget?)
+        self.deadline
     }
 
     fn report_stage(&self, stage: Stage, done: usize, of: usize) {

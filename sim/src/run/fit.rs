@@ -8,7 +8,7 @@ use empty_world::EmptyWorld;
 use fencepost_clients::{
     CLIENTS, Coordinator, Definition, Deployment, Env, HostKey, ServerLock, Servers, Usage,
 };
-use fencepost_faults::setting::{FailoverBy, InvalidSetting};
+use fencepost_faults::setting::{FailoverBy, InvalidSetting, Topology};
 use fencepost_faults::{Families, Family, Node, Seed};
 use std::rc::Rc;
 
@@ -48,6 +48,18 @@ pub enum Incompatible {
          process; {others} do"
     )]
     Threads { threads: u16, client: &'static str, others: String },
+    #[error(
+        "{key} '{value}': expected {expected}, because a run of {client} under {families} has \
+         {replicas}"
+    )]
+    Replicas {
+        key: &'static str,
+        value: u16,
+        expected: String,
+        client: &'static str,
+        families: Families,
+        replicas: String,
+    },
 }
 
 pub fn fits(
@@ -65,6 +77,7 @@ pub fn fits(
         }
     }
     check_settings(scenario, client)?;
+    check_replicas(scenario, &setting.topology, (client, families))?;
     check_binary(scenario, client)?;
     check_failover(scenario.faults.failover_by, client)?;
     if let (Some((key, value)), Some(program)) = (scenario.gives_up(), scenario.program(client)) {
@@ -113,6 +126,30 @@ fn check_settings(scenario: &Scenario, client: &Definition) -> Result<(), Incomp
     let Some((expected, key, value)) = foreign.next() else { return Ok(()) };
     let (client, coordinator) = (client.name, coordinator.name());
     Err(Incompatible::Coordinator { key, value, expected: expected.name(), client, coordinator })
+}
+
+fn check_replicas(
+    scenario: &Scenario,
+    topology: &Topology,
+    (client, families): (&Definition, &Families),
+) -> Result<(), Incompatible> {
+    let replicas = match topology {
+        Topology::Standalone | Topology::Independent { .. } => 0,
+        Topology::Replicated { replicas, .. } => *replicas,
+        Topology::Ensemble { .. } | Topology::Standby { .. } => return Ok(()),
+    };
+    let servers = &scenario.servers;
+    let stated = [("min-replicas", servers.min_replicas), ("wait-replicas", servers.wait_replicas)];
+    let Some((key, value)) = stated.into_iter().find(|(_, value)| *value > replicas) else {
+        return Ok(());
+    };
+    let (expected, replicas) = match replicas {
+        0 => ("0".to_owned(), "no replicas".to_owned()),
+        1 => ("0 or 1".to_owned(), "1 replica".to_owned()),
+        many => (format!("0 to {many}"), format!("{many} replicas")),
+    };
+    let (client, families) = (client.name, families.clone());
+    Err(Incompatible::Replicas { key, value, expected, client, families, replicas })
 }
 
 /// On PostgreSQL, an operator promotes the standby only after a crash or an isolation of the

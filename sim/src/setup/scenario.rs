@@ -136,20 +136,24 @@ impl Scenario {
         if let Hold::Drawn(range) = self.hold
             && range.max > max_time
         {
-            let expected = "a range with a maximum of at most max-time";
+            let expected = format!("a range with a maximum of at most max-time ({max_time})");
             return Err(InvalidScenario::new("hold", &range, expected));
         }
         if let Some(bound) = self.availability.filter(|bound| *bound < self.soonest()) {
-            let least = "at least the sum of command-timeout and the maximum of retry";
+            let least = format!(
+                "at least {}, the sum of command-timeout and the maximum of retry",
+                self.soonest()
+            );
             return Err(InvalidScenario::new("availability", &bound, least));
         }
         if self.fault_window.max > max_time {
-            let longer = "at least the end of fault-window";
+            let longer = format!("at least {}, the end of fault-window", self.fault_window.max);
             return Err(InvalidScenario::new("max-time", &max_time, longer));
         }
         let in_time = Span::millis(1)..self.calls.command_timeout;
         if wait_replicas > 0 && !in_time.contains(&wait_timeout) {
-            let expected = "at least 1ms and less than command-timeout";
+            let timeout = self.calls.command_timeout;
+            let expected = format!("at least 1ms and less than command-timeout ({timeout})");
             return Err(InvalidScenario::new("wait-timeout", &wait_timeout, expected));
         }
         Ok(())

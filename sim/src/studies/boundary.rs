@@ -109,6 +109,8 @@ impl Search {
             longest_hold: longest_hold(&scenario, deployment, alone),
             tick: coordinator.tick,
             session: deployment.lives_with_session().then_some(session),
+            has_lease: alone.has_lease,
+            has_tokens: self.client.has_tokens,
             scenario,
         })
     }
@@ -162,6 +164,16 @@ pub enum SearchError {
 struct Alone {
     valid: Option<Micros>,
     lead: Micros,
+    has_lease: bool,
+}
+
+/// Returns whether the event shows that the lock expires: a server sets a time to live, or a value
+/// that begins with a Unix time.
+fn sets_lease(what: &What) -> bool {
+    const UNIX_TIME_MIN: u64 = 1_000_000_000;
+    let What::Server { value, lease_us, .. } = what else { return false };
+    let number = value.as_deref().and_then(|value| value.split(':').next()?.parse().ok());
+    lease_us.is_some() || number.is_some_and(|time: u64| UNIX_TIME_MIN <= time)
 }
 
 fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, SearchError> {
@@ -178,7 +190,8 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
         let (client, fault) = (client.name.to_owned(), families.to_string());
         SearchError::Run(FailedRun { client, fault, seed: Seed(0), error })
     })?;
-    let mut alone = Alone { valid: None, lead: Micros::ZERO };
+    let has_lease = outcome.history.events.iter().any(|event| sets_lease(&event.what));
+    let mut alone = Alone { valid: None, lead: Micros::ZERO, has_lease };
     let mut granted: Vec<(Node, Option<&str>, SimTime)> = Vec::new();
     let mut acquires = BTreeSet::new();
     for event in &outcome.history.events {

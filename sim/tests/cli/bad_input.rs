@@ -183,6 +183,31 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
 }
 
 #[test]
+fn a_lock_that_waits_for_replicas_has_them_without_faults() {
+    let run = ["--client", "single-node", "--fault", "none", "--cycles", "3"];
+    for setting in ["wait-replicas=1", "min-replicas=1"] {
+        let answer = fencepost(&[&run[..], &["--set", setting]].concat());
+        assert_eq!(answer.status, 0, "{setting}: {}", answer.stdout);
+    }
+}
+
+#[test]
+fn more_replicas_than_the_run_has_are_refused() {
+    refuses(
+        &["--client", "single-node", "--fault", "none", "--set", "wait-replicas=3"],
+        &["wait-replicas '3': expected 0 to 2", "single-node under none has 2 replicas"],
+    );
+    refuses(
+        &["--client", "redlock", "--fault", "pause", "--set", "min-replicas=1"],
+        &["min-replicas '1': expected 0, because a run of redlock under pause has no replicas"],
+    );
+    refuses(
+        &["--client", "single-node", "--fault", "failover", "--set", "min-replicas=3"],
+        &["min-replicas '3': expected 0 to 2", "single-node under failover has 2 replicas"],
+    );
+}
+
+#[test]
 fn what_another_coordinator_serves_with_is_refused() {
     let zookeeper = |more: [&'static str; 2]| {
         ["serve", "--coordinator", "zookeeper"].into_iter().chain(more).collect::<Vec<_>>()

@@ -193,17 +193,28 @@ fn slices_that_share_a_store_run_the_same_new_seeds_and_count_once() {
 }
 
 #[test]
-fn a_retest_names_the_option_of_a_lock_that_is_missing() {
+fn a_retest_skips_a_lock_that_is_missing_and_names_its_option() {
     let folder = project();
     let folder = folder.path();
     status(folder, &["sweep", "--seeds", "0..6"]);
     let (code, answer) = status(folder, &["findings", "retest", "--no-config", "--cycles", "5"]);
-    assert_eq!(code, 2);
-    assert!(
-        answer.stderr.contains(" needs the lock 'lock.lua': add --lock lock.lua"),
-        "{}",
-        answer.stderr
-    );
+    assert_eq!(code, 0, "{}", answer.stderr);
+    let expected =
+        " with the lock 'lock.lua' were not repeated: to repeat them, add --lock lock.lua";
+    assert!(answer.stderr.contains(expected), "{}", answer.stderr);
+    assert!(!states(folder).contains(&"fixed".to_owned()), "{:?}", states(folder));
+}
+
+#[test]
+fn a_time_budget_also_ends_the_retest_of_known_findings() {
+    let folder = project();
+    let folder = folder.path();
+    status(folder, &["sweep", "--seeds", "0..6"]);
+    let count = states(folder).len();
+    let (_, answer) = status(folder, &["sweep", "--seeds", "90..96", "--time-budget", "1us"]);
+    let expected = format!("--time-budget: {count} known finding");
+    assert!(answer.stderr.contains(&expected), "{}", answer.stderr);
+    assert!(!states(folder).contains(&"fixed".to_owned()), "{:?}", states(folder));
 }
 
 #[test]

@@ -35,8 +35,8 @@ fn with_boundary(report: &BoundaryReport, found: Found) -> String {
     };
     let compared = if is_beyond(report, bound, found) {
         format!(
-            "The seeds contradict the bound {at} ({}) by {apart}: either the bound or the lock \
-             misses a case.",
+            "The threshold is milder than the bound {at} ({}) by {apart}. Replay a violated seed: its \
+             run does not meet the condition of the bound, or breaks the lock for another reason.",
             bound.rule
         )
     } else if bound.value.abs_diff(found.violated) <= report.step {
@@ -131,7 +131,7 @@ mod tests {
         let near = explanation(&report(Worse::More, &[(4_000, 0), (5_000, 1)], Some(4_500)));
         assert!(near.contains("within the step"), "{near}");
         let passed = explanation(&report(Worse::More, &[(1_000, 0), (2_000, 1)], Some(9_000)));
-        assert!(passed.contains("contradict the bound 9ms (RULE) by 7ms"), "{passed}");
+        assert!(passed.contains("milder than the bound 9ms (RULE) by 7ms"), "{passed}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub static VIEWS: &[View<Findings>] =
     &[View::new("text", text), View::JSON, View::new("markdown", markdown)];
 
 const CELL_MAX: usize = 300;
+const COMMAND_MAX: usize = 2_000;
 
 fn text(findings: &Findings) -> String {
     let all = findings.by_urgency();
@@ -47,11 +48,11 @@ fn row(one: &Finding) -> String {
         FindingState::New => "**new**",
         state => state.name(),
     };
-    let (client, replay) = (escaped(client), escaped(&one.replay));
+    let (client, replay) = (escaped(client, CELL_MAX), escaped(&one.replay, COMMAND_MAX));
     let seen = seen(one);
     format!("| {state} | `{id}` | {client} | {kind} by {cause} | {seen} | `{replay}` |")
 }
 
-fn escaped(text: &str) -> String {
-    one_line(text, CELL_MAX).replace('|', "\\|").replace('`', "'")
+fn escaped(text: &str, max: usize) -> String {
+    one_line(text, max).replace('|', "\\|").replace('`', "'")
 }

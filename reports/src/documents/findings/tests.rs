@@ -233,3 +233,34 @@ fn a_damaged_line_is_named() {
     let twice = format!("{text}{}\n", text.lines().nth(1).unwrap());
     refused(&twice, "is listed twice");
 }
+
+#[test]
+fn a_sweep_without_a_minimal_plan_keeps_the_plan_of_an_earlier_sweep() {
+    let plain = sweep();
+    let mut planned = sweep();
+    let found = &mut planned.cells[0].fingerprints[0];
+    let report = samples::run(samples::paused_holder()).violations[0].clone();
+    assert!(report.minimal_plan.is_some());
+    found.report = Some(Box::new(report));
+    let id = found.id.clone();
+    let has_plan = |sweeps: [&Sweep; 2]| {
+        let mut findings = Findings::default();
+        sweeps.into_iter().for_each(|sweep| drop(findings.add(sweep, "2026-01-02")));
+        findings.get(&id).unwrap().plan.is_some()
+    };
+    assert!(has_plan([&plain, &planned]) && has_plan([&planned, &plain]));
+    assert!(!has_plan([&plain, &plain]));
+}
+
+#[test]
+fn a_long_command_is_listed_whole() {
+    let mut findings = Findings::default();
+    let mut sweep = sweep();
+    sweep.config["options"] = "--set latency=300us..3ms ".repeat(20).trim().into();
+    findings.add(&sweep, "2026-01-02");
+    let command = findings.by_urgency()[0].replay.clone();
+    assert!(command.len() > 400, "{command}");
+    let markdown = VIEWS.iter().find(|view| view.name == "markdown").unwrap();
+    let text = markdown.write(&findings).unwrap();
+    assert!(text.contains(&command), "{text}");
+}

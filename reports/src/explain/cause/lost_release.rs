@@ -21,6 +21,13 @@ fn between(scene: &Scene<'_, '_>) -> String {
         let sent = release::sent(scene.timeline, holder, arrived?)?;
         Some(format!(" at {}", sent.time))
     };
+    if scene.kind == Kind::ForeignRelease && scene.late_release().is_none() {
+        let at = scene.gone().and_then(|(gone, _)| sent(Some(gone))).unwrap_or_default();
+        return format!(
+            "A release that {holder} had sent{at} for an earlier lock arrived late and removed the \
+             later lock of {holder}. The next release of {holder} then removed the lock of {taker}."
+        );
+    }
     if scene.kind == Kind::ForeignRelease {
         let at = sent(scene.removed).unwrap_or_default();
         let late = executed_after_pause(scene)

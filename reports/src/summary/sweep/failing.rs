@@ -1,4 +1,4 @@
-use super::{Cell, FindingState, Sweep};
+use super::{Cell, FindingState, Fingerprint, Sweep};
 use crate::record::programs::{flags, lock_flags, shell_word as word};
 use fencepost_faults::Seed;
 
@@ -15,7 +15,7 @@ impl Cell {
             Some(held) if held.is_met() => Standing::Passed,
             Some(_) => Standing::Failed,
             None if self.has_open_finding() => Standing::Failed,
-            None if self.valid == 0 => Standing::Unknown,
+            None if self.valid == 0 && self.violated == 0 => Standing::Unknown,
             None => Standing::Passed,
         }
     }
@@ -63,13 +63,15 @@ impl Cell {
         ))
     }
 
-    /// Returns the seed of the smallest run that shows an unexpected anomaly. If no anomaly is
-    /// unexpected, returns the seed of the smallest violated run.
+    /// Returns the seed of the smallest run that shows an unexpected anomaly; else, of the smallest
+    /// run that shows an anomaly that the user has not accepted; else, of the smallest violated run.
     pub fn seed_to_show(&self) -> Option<Seed> {
         let unexpected = self.expectation.as_ref().map_or(&[][..], |held| &held.unexpected);
-        let is_shown = |id: &String| unexpected.is_empty() || unexpected.contains(id);
-        let shown = self.fingerprints.iter().filter(|found| is_shown(&found.id));
-        shown.map(|found| found.smallest).min().map(|smallest| smallest.seed)
+        let urgency = |found: &Fingerprint| {
+            let is_unexpected = unexpected.contains(&found.id);
+            (!is_unexpected, found.state == Some(FindingState::Accepted), found.smallest)
+        };
+        self.fingerprints.iter().min_by_key(|found| urgency(found)).map(|it| it.smallest.seed)
     }
 }
 
@@ -97,8 +99,36 @@ impl Sweep {
 
 #[cfg(test)]
 mod tests {
+    use super::Standing;
     use crate::samples;
+    use crate::summary::sweep::FindingState;
     use fencepost_faults::Seed;
+
+    #[test]
+    fn an_open_finding_is_shown_rather_than_a_smaller_accepted_one() {
+        let mut cell = samples::sweep(0, 10).cells.remove(0);
+        let smallest = cell.fingerprints[0].smallest.seed;
+        let mut other = cell.fingerprints[0].clone();
+        other.id = "another".to_owned();
+        other.smallest.seed = Seed(9_999);
+        cell.fingerprints.push(other);
+        assert_eq!(cell.seed_to_show(), Some(smallest));
+        cell.fingerprints[0].state = Some(FindingState::Accepted);
+        assert_eq!(cell.seed_to_show(), Some(Seed(9_999)));
+        cell.fingerprints[1].state = Some(FindingState::Accepted);
+        assert_eq!(cell.seed_to_show(), Some(smallest));
+    }
+
+    #[test]
+    fn a_cell_passes_if_all_its_runs_show_accepted_findings() {
+        let mut cell = samples::sweep(0, 10).cells.remove(0);
+        cell.valid = 0;
+        assert_eq!(cell.standing(), Standing::Failed);
+        cell.fingerprints.iter_mut().for_each(|one| one.state = Some(FindingState::Accepted));
+        assert_eq!(cell.standing(), Standing::Passed);
+        cell.violated = 0;
+        assert_eq!(cell.standing(), Standing::Unknown);
+    }
 
     #[test]
     fn a_name_cannot_become_a_command_of_the_shell() {

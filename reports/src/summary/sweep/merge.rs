@@ -89,6 +89,7 @@ pub fn merge(sweeps: &[Sweep], gaps: Gaps) -> Result<Sweep, MergeError> {
 fn added_up(parts: &[&Sweep]) -> Vec<Cell> {
     let empty = |cell: &Cell| Cell {
         violations_max: cell.violations_max,
+        blind_spots: cell.blind_spots.clone(),
         ..Cell::new(&cell.client, &cell.fault)
     };
     let mut cells: Vec<Cell> = parts[0].cells.iter().map(empty).collect();

@@ -27,7 +27,7 @@ pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome
     let mut work = Exploration::unplaced(&bounds, arguments.jobs.count());
     work.place_for(&parts, &STOP)?;
     let runs = parts.iter().map(|part| part.runs).sum();
-    let progress = Progress::new(runs, 0, arguments.quiet.verbosity());
+    let progress = Progress::new(runs, arguments.quiet.verbosity());
     let watch = Watch { progress, order: None, file: None };
     let checked = check_slices(&certificate, (&bounds, &work), extent, &watch, &STOP);
     watch.progress.finish();

@@ -3,6 +3,7 @@
 
 use super::store::{Store, today};
 use crate::cli::output::{log, require_writable};
+use crate::cli::progress::clock;
 use crate::cli::{Failure, Outcome};
 use crate::run::RunSpec;
 use crate::studies::retest::shows;
@@ -11,9 +12,10 @@ use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
 use fencepost_reports::documents::findings::{Finding, Findings, Retest, Shown, common_options};
 use fencepost_reports::summary::sweep::{FindingState, Sweep};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::rc::Rc;
+use std::time::Instant;
 
 pub(crate) struct Known {
     store: Store,
@@ -38,26 +40,40 @@ impl Known {
         self.findings.next_seed()
     }
 
-    pub(crate) fn retest(&self, spec: &SweepSpec, stop: &Stop) -> Result<Retested, Failure> {
+    /// Repeats the runs of the findings that belong to the sweep. Starts no run after `deadline`, and
+    /// then names the number of findings that remain.
+    pub(crate) fn retest(
+        &self,
+        spec: &SweepSpec,
+        stop: &Stop,
+        deadline: Option<Instant>,
+    ) -> Result<Retested, Failure> {
         let options = common_options(&spec.scenario.flags()).to_owned();
         let scenario = Rc::new(spec.scenario.clone());
         let mut retested = Retested { options: options.clone(), shown: BTreeMap::new() };
-        for finding in self.findings.by_urgency() {
-            let runs = runs_of(finding, &options, spec);
-            if runs.is_empty() {
-                continue;
-            }
+        let all = self.findings.by_urgency();
+        let covered = all.into_iter().map(|finding| (finding, runs_of(finding, &options, spec)));
+        let mut left: VecDeque<_> = covered.filter(|(_, runs)| !runs.is_empty()).collect();
+        while let Some((finding, runs)) = left.front() {
             let mut is_shown = false;
-            for (shown, (client, families)) in &runs {
-                let run = RunSpec::draw(shown.seed, client, families, scenario.clone());
-                is_shown = is_shown || shows(run, spec.engine, &finding.id)?;
+            for (shown, (client, families)) in runs {
                 if stop.is_asked() {
                     return Ok(retested);
+                }
+                if deadline.is_some_and(|deadline| clock() >= deadline) {
+                    note_not_repeated(left.len());
+                    return Ok(retested);
+                }
+                let run = RunSpec::draw(shown.seed, client, families, scenario.clone());
+                is_shown = shows(run, spec.engine, &finding.id)?;
+                if is_shown {
+                    break;
                 }
             }
             if is_shown || runs.len() == finding.runs_with(&options).count() {
                 retested.shown.insert(finding.id.clone(), is_shown);
             }
+            left.pop_front();
         }
         Ok(retested)
     }
@@ -90,6 +106,11 @@ fn enter(findings: &mut Findings, sweep: &Sweep, retested: &Retested) -> Result<
     let Retested { options, shown } = retested;
     findings.enter_retest(&Retest { options, shown }, &seen, &day);
     Ok(())
+}
+
+fn note_not_repeated(count: usize) {
+    let findings = if count == 1 { "finding was" } else { "findings were" };
+    log(format_args!("--time-budget: {count} known {findings} not repeated"));
 }
 
 pub(crate) fn counts(findings: &Findings) -> String {

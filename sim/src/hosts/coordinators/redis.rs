@@ -34,17 +34,20 @@ fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> To
     };
     let has_sentinels =
         || scenario.program(client).is_some_and(|program| program.deployment.has_sentinels());
+    let needs_replicas = scenario.servers.min_replicas > 0 || scenario.servers.wait_replicas > 0;
     match client.deployment {
         Deployment::Independent => Topology::Independent {
             masters: scenario.servers.masters,
             quorum: scenario.servers.masters / 2 + 1,
         },
-        _ if families.chosen().any(wants_replicas) || has_sentinels() => Topology::Replicated {
-            replicas: scenario.servers.replicas,
-            sentinels: scenario.servers.sentinels,
-            down_after_us: scenario.servers.down_after.0,
-            failover_timeout_us: scenario.servers.failover_timeout.0,
-        },
+        _ if needs_replicas || families.chosen().any(wants_replicas) || has_sentinels() => {
+            Topology::Replicated {
+                replicas: scenario.servers.replicas,
+                sentinels: scenario.servers.sentinels,
+                down_after_us: scenario.servers.down_after.0,
+                failover_timeout_us: scenario.servers.failover_timeout.0,
+            }
+        }
         _ => Topology::Standalone,
     }
 }

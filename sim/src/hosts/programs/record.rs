@@ -372,7 +372,7 @@ mod tests {
     }
 
     fn call(thread: u32) -> CallMade {
-        CallMade { thread, number: 0, result: 0, bytes: 0, clock_reads: 0 }
+        CallMade { thread, number: 0, result: 0, bytes: 0, clock_reads: 0, monotonic_us: 0 }
     }
 
     #[test]

@@ -7,13 +7,13 @@ use serde::Serialize;
 pub struct InvalidScenario {
     pub(crate) key: String,
     value: String,
-    expected: &'static str,
+    expected: String,
 }
 
 impl InvalidScenario {
-    pub(super) fn new(field: &str, value: &impl Serialize, expected: &'static str) -> Self {
+    pub(super) fn new(field: &str, value: &impl Serialize, expected: impl Into<String>) -> Self {
         let value = as_text(&serde_json::to_value(value).unwrap_or_default());
-        InvalidScenario { key: field.replace('_', "-"), value, expected }
+        InvalidScenario { key: field.replace('_', "-"), value, expected: expected.into() }
     }
 }
 

@@ -1,10 +1,11 @@
 //! The table of scenario parameters that `boundary` can vary.
 
 use super::livelock;
-use crate::setup::scenario::{FaultSizes, Scenario};
+use crate::setup::scenario::{FaultSizes, Persistence, Scenario};
 use crate::setup::span::{Span, SpanRange};
 use fencepost_clients::Coordinator;
 use fencepost_faults::{Family, Micros};
+use fencepost_reports::StorageRule;
 use fencepost_reports::documents::boundary::{Bound, Quantity, Unit, Worse};
 
 pub struct Varied {
@@ -33,11 +34,19 @@ pub struct Facts {
     pub tick: Micros,
     /// Shortest time for which servers keep a silent session; `None` for a lock without sessions.
     pub session: Option<Micros>,
+    /// `true` if the lock expires.
+    pub has_lease: bool,
+    pub has_tokens: bool,
 }
 
 const FORWARD_DELAY: Micros = Micros::from_secs(1);
 
 impl Facts {
+    /// Returns `true` if the lock expires a ttl after its grant, independently of a session.
+    fn ends_by_ttl(&self) -> bool {
+        self.session.is_none() && self.has_lease
+    }
+
     fn silence_allowed(&self) -> Option<Bound> {
         let timeout = self.session?;
         if self.coordinator == Coordinator::Chubby {
@@ -86,7 +95,7 @@ pub static QUANTITIES: &[Varied] = &[
             *scenario = Scenario { ttl: Span(Micros(value)), ..keeping_spans(scenario) }
         },
         bounds: |facts| {
-            if facts.session.is_some() {
+            if !facts.ends_by_ttl() {
                 return Vec::new();
             }
             let hold = if let crate::setup::scenario::Hold::Drawn(range) = facts.scenario.hold {
@@ -114,7 +123,8 @@ pub static QUANTITIES: &[Varied] = &[
         range: |facts| (0, facts.scenario.ttl.0.0 * 6 / 5),
         set: |scenario, value| scenario.faults.restart_delay = exactly(value),
         bounds: |facts| {
-            if facts.session.is_some() {
+            let loses_grants = facts.scenario.servers.persistence != Persistence::AofAlways;
+            if facts.session.is_some() || !loses_grants {
                 return Vec::new();
             }
             let hold = bound(
@@ -130,7 +140,11 @@ pub static QUANTITIES: &[Varied] = &[
                  documentation, Distributed Locks with Redis)",
                 "these critical sections end before the ttl",
             );
-            if hold.value < ttl.value { vec![hold, ttl] } else { vec![ttl] }
+            match hold.value < ttl.value {
+                _ if !facts.has_lease => vec![hold],
+                true => vec![hold, ttl],
+                false => vec![ttl],
+            }
         },
     },
     Varied {
@@ -143,7 +157,7 @@ pub static QUANTITIES: &[Varied] = &[
         range: |facts| (0, (drift_margin(facts) * 3).clamp(1_000, 500_000)),
         set: |scenario, value| scenario.faults.drift_ppm = u32::try_from(value).unwrap_or(u32::MAX),
         bounds: |facts| {
-            if facts.session.is_some() {
+            if !facts.ends_by_ttl() {
                 return Vec::new();
             }
             vec![ppm(
@@ -167,6 +181,9 @@ pub static QUANTITIES: &[Varied] = &[
         bounds: |facts| {
             if let Some(bound) = facts.silence_allowed() {
                 return vec![bound];
+            }
+            if !facts.ends_by_ttl() {
+                return Vec::new();
             }
             vec![bound(
                 margin(facts),
@@ -209,7 +226,8 @@ pub static QUANTITIES: &[Varied] = &[
         range: |facts| (1_000, facts.scenario.ttl.0.0 * 2),
         set: |scenario, value| scenario.faults.clock_jump = Some(exactly(value)),
         bounds: |facts| {
-            if facts.session.is_some() {
+            // memcached measures lifetimes by a monotonic clock.
+            if !facts.ends_by_ttl() || facts.coordinator == Coordinator::Memcached {
                 return Vec::new();
             }
             vec![bound(
@@ -249,6 +267,9 @@ pub static QUANTITIES: &[Varied] = &[
         range: |facts| (1_000, facts.scenario.ttl.0.0 * 2),
         set: |scenario, value| scenario.faults.storage_delay = Some(exactly(value)),
         bounds: |facts| {
+            if facts.has_tokens && facts.scenario.storage == StorageRule::Fenced {
+                return Vec::new();
+            }
             vec![bound(
                 facts.scenario.calls.storage_timeout.0.min(margin(facts)),
                 "a writer waits this long for an answer before it gives up and releases the lock, \
@@ -306,7 +327,7 @@ fn ppm(value: u64, rule: &str, slack: &str) -> Bound {
 }
 
 fn margin(facts: &Facts) -> Micros {
-    if facts.session.is_some() {
+    if !facts.ends_by_ttl() {
         return Micros(u64::MAX);
     }
     Micros(shortest_lease(facts).saturating_sub(facts.longest_hold.0))
@@ -351,7 +372,15 @@ mod tests {
     fn facts(longest_hold_us: u64) -> Facts {
         let (scenario, longest_hold) = (Scenario::default(), Micros(longest_hold_us));
         let coordinator = Coordinator::Redis;
-        Facts { coordinator, scenario, longest_hold, tick: Micros::ZERO, session: None }
+        Facts {
+            coordinator,
+            scenario,
+            longest_hold,
+            tick: Micros::ZERO,
+            session: None,
+            has_lease: true,
+            has_tokens: false,
+        }
     }
 
     fn first(name: &str, facts: &Facts) -> u64 {
@@ -370,6 +399,22 @@ mod tests {
     fn the_drift_margin_is_that_of_the_redis_documentation() {
         // A lease of 10 s minus 1 % and 2 ms has 9.898 s of validity: 10 / 9.898 - 1 is 1.0305 %.
         assert_eq!(first("drift", &facts(9_898_000)), 10_305);
+    }
+
+    #[test]
+    fn a_quantity_that_cannot_break_the_lock_has_no_bound() {
+        let lasting = Facts { has_lease: false, ..facts(8_000_000) };
+        for name in ["ttl", "drift", "pause", "clock-jump"] {
+            assert!((find(name).unwrap().bounds)(&lasting).is_empty(), "{name}");
+        }
+        assert_eq!((find("restart-delay").unwrap().bounds)(&lasting).len(), 1);
+        let mut kept = facts(8_000_000);
+        kept.scenario.servers.persistence = Persistence::AofAlways;
+        assert!((find("restart-delay").unwrap().bounds)(&kept).is_empty());
+        let fenced = Facts { has_tokens: true, ..facts(8_000_000) };
+        assert!((find("storage-delay").unwrap().bounds)(&fenced).is_empty());
+        let memcached = Facts { coordinator: Coordinator::Memcached, ..facts(8_000_000) };
+        assert!((find("clock-jump").unwrap().bounds)(&memcached).is_empty());
     }
 
     #[test]

@@ -37,6 +37,8 @@ fn facts(scenario: &Scenario) -> Facts {
     let alone = alone(redlock, scenario).expect("a run");
     Facts {
         coordinator: redlock.deployment.coordinator(),
+        has_lease: alone.has_lease,
+        has_tokens: redlock.has_tokens,
         longest_hold: longest_hold(scenario, redlock.deployment, alone),
         tick: Micros::ZERO,
         session: None,
@@ -107,4 +109,18 @@ fn a_restart_breaks_redlock_by_a_few_messages_before_the_bound_and_not_after_it(
     assert!(breaks("9891ms"));
     assert!(breaks("9893ms"));
     assert!(!breaks("9897600us"));
+}
+
+#[test]
+fn a_lock_that_expires_is_told_from_one_that_lasts() {
+    let has_lease = |name: &str| {
+        let client = clients::find(name).expect("a lock");
+        alone(client, &Scenario::default()).expect("a run").has_lease
+    };
+    for name in ["single-node", "setnx-expire", "setnx-getset", "jdbc-7", "memcached-add"] {
+        assert!(has_lease(name), "{name}");
+    }
+    for name in ["setnx", "mysql-get-lock", "pg-advisory", "select-for-update"] {
+        assert!(!has_lease(name), "{name}");
+    }
 }

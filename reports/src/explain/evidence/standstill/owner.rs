@@ -185,11 +185,12 @@ pub(super) fn renewed_copy(timeline: &Timeline<'_>, period: Period) -> Option<St
     copies.any(is_renewed).then_some(Standstill::OwnerRenews)
 }
 
-/// Returns whether one process extended the lease often enough to count as renewing it. The grant,
-/// which also sets a time to live, is not an extension.
+/// Returns whether one process extended the lease often enough to count as renewing it. A time to
+/// live that is set together with the value, by a grant or by a release that lowers a count, is not
+/// an extension.
 fn is_renewed(timeline: &Timeline<'_>, span: &KeySpan<'_>, Period { from, until }: Period) -> bool {
     let mut renewals: BTreeMap<Node, usize> = BTreeMap::new();
-    for set in span.set.iter().filter(|set| span.from < **set) {
+    for set in span.set.iter().filter(|set| span.from.time < set.time) {
         if let Some(by) = timeline.asked_by(*set).filter(|_| from < set.time && set.time <= until) {
             *renewals.entry(by.machine()).or_default() += 1;
         }

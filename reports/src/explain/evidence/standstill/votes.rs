@@ -9,6 +9,8 @@ use crate::record::history::Change;
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeSet;
 
+/// Returns whether most of the votes that processes gave back during the period belonged to an
+/// attempt that had no quorum, because other processes had the votes of other servers meanwhile.
 pub(super) fn votes_are_split(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
     let quorum = usize::from(timeline.history.header.quorum);
     let given_back = |span: &&KeySpan<'_>| {
@@ -23,9 +25,32 @@ pub(super) fn votes_are_split(timeline: &Timeline<'_>, Period { from, until }: P
     };
     let votes: Vec<&KeySpan<'_>> =
         timeline.keys.iter().filter(|span| span.by.is_some()).filter(given_back).collect();
-    let processes: BTreeSet<Option<Node>> = votes.iter().map(|span| span.by).collect();
     let servers: BTreeSet<Node> = votes.iter().map(|span| span.node).collect();
-    quorum > 1 && processes.len() > 1 && servers.len() >= quorum
+    let contended = votes.iter().filter(|vote| is_contended(timeline, vote, quorum)).count();
+    quorum > 1 && servers.len() >= quorum && 2 * contended > votes.len()
+}
+
+/// Returns whether the vote's process never had a quorum while it had the vote, and another process
+/// had the vote of another server meanwhile.
+fn is_contended(timeline: &Timeline<'_>, vote: &KeySpan<'_>, quorum: usize) -> bool {
+    let had = |other: &KeySpan<'_>, at: Moment| {
+        other.from <= at && other.to.is_none_or(|(ended, _)| at < ended)
+    };
+    let meanwhile: Vec<&KeySpan<'_>> = timeline
+        .keys
+        .iter()
+        .filter(|other| had(other, vote.from) || had(vote, other.from))
+        .collect();
+    let own = || meanwhile.iter().filter(|other| other.by == vote.by);
+    let has_quorum = own().any(|last| {
+        let servers: BTreeSet<Node> =
+            own().filter(|other| had(other, last.from)).map(|other| other.node).collect();
+        servers.len() >= quorum
+    });
+    let is_of_another = |other: &&KeySpan<'_>| {
+        other.by.is_some_and(|by| Some(by) != vote.by) && other.node != vote.node
+    };
+    !has_quorum && meanwhile.iter().any(is_of_another)
 }
 
 pub(super) fn of_standing_votes(timeline: &Timeline<'_>, span: Period) -> Option<Standstill> {

@@ -41,18 +41,16 @@ fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()>
         said: format!("{}\nReplay: {}", one.violation.summary, one.replay),
         is_accepted: false,
     });
-    write(&report.tool.version, &report.config, found, out)
+    let found: Vec<Found<'_>> = found.collect();
+    write(&report.tool.version, &report.config, &found, out)
 }
 
 fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     let all =
         sweep.cells.iter().flat_map(|cell| cell.fingerprints.iter().map(move |one| (cell, one)));
-    let found = all.map(|(cell, one)| Found {
-        id: &one.id,
-        client: &cell.client,
-        kind: one.kind,
-        cause: one.cause,
-        said: format!(
+    let mut found: Vec<Found<'_>> = Vec::new();
+    for (cell, one) in all {
+        let said = format!(
             "{} under {}: {} by {} in {} of {} runs.\nReplay: {}",
             cell.client,
             cell.fault,
@@ -61,19 +59,28 @@ fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
             one.runs,
             cell.runs,
             sweep.replay(cell, one.smallest.seed)
-        ),
-        is_accepted: one.state == Some(FindingState::Accepted),
-    });
-    write(&sweep.tool.version, &sweep.config, found, out)
+        );
+        match found.iter_mut().find(|known| known.id == one.id) {
+            Some(known) => known.said += &format!("\n{said}"),
+            None => found.push(Found {
+                id: &one.id,
+                client: &cell.client,
+                kind: one.kind,
+                cause: one.cause,
+                said,
+                is_accepted: one.state == Some(FindingState::Accepted),
+            }),
+        }
+    }
+    write(&sweep.tool.version, &sweep.config, &found, out)
 }
 
-fn write<'f>(
+fn write(
     version: &str,
     config: &Value,
-    found: impl Iterator<Item = Found<'f>>,
+    found: &[Found<'_>],
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let found: Vec<Found<'_>> = found.collect();
     let kinds: BTreeSet<Kind> = found.iter().map(|one| one.kind).collect();
     let rules: Vec<Value> = kinds.iter().map(|kind| rule(*kind)).collect();
     let results: Vec<Value> = found.iter().map(|one| result(one, config)).collect();
@@ -110,7 +117,9 @@ fn result(found: &Found<'_>, config: &Value) -> Value {
             },
             "logicalLocations": [{ "name": found.client }],
         }],
-        "partialFingerprints": { "fencepost/v1": found.id },
+        // GitHub uses only this fingerprint. Without it, GitHub would take the line's text, which is
+        // the same for all findings of a file.
+        "partialFingerprints": { "fencepost/v1": found.id, "primaryLocationLineHash": found.id },
         "suppressions": suppressions,
     })
 }
@@ -158,10 +167,29 @@ mod tests {
             result["partialFingerprints"]["fencepost/v1"],
             sweep.cells[0].fingerprints[0].id
         );
+        assert_eq!(
+            result["partialFingerprints"]["primaryLocationLineHash"],
+            sweep.cells[0].fingerprints[0].id
+        );
         let rules = document["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
         assert!(rules.iter().any(|rule| rule["id"] == result["ruleId"]));
         assert!(result["message"]["text"].as_str().unwrap().contains("Replay: fencepost --seed"));
         assert_eq!(result["suppressions"], json!([]));
+    }
+
+    #[test]
+    fn a_finding_in_two_cells_is_one_result_with_both_commands() {
+        let mut sweep = samples::sweep(0, 10);
+        let before = sarif(&sweep)["runs"][0]["results"].as_array().unwrap().len();
+        let mut again = sweep.cells[0].clone();
+        again.fault = "failover".to_owned();
+        sweep.cells.push(again);
+        let document = sarif(&sweep);
+        let results = document["runs"][0]["results"].as_array().unwrap();
+        assert_eq!(results.len(), before);
+        let text = results[0]["message"]["text"].as_str().unwrap();
+        assert_eq!(text.matches("Replay: ").count(), 2, "{text}");
+        assert!(text.contains("--fault failover"), "{text}");
     }
 
     #[test]

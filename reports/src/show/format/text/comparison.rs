@@ -95,7 +95,9 @@ fn row(pair: &Pair) -> [String; 7] {
     };
     let has_others = !pair.only_a.is_empty() || !pair.only_b.is_empty();
     let words = match pair.difference {
-        Difference::NotSignificant if has_others => "similar rate, but other anomalies".to_owned(),
+        Difference::NotSignificant if has_others => {
+            format!("{}, but other anomalies", pair.difference.words())
+        }
         difference => difference.words().to_owned(),
     };
     let (a, b) = (&pair.a, &pair.b);

@@ -193,11 +193,15 @@ fn write_foot(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         let held = cell.expectation.as_ref().filter(|held| !held.unexpected.is_empty());
         held.and_then(|_| Some((cell, cell.seed_to_show()?)))
     });
+    let open = || {
+        let cell = sweep.cells.iter().find(|cell| cell.has_open_finding())?;
+        Some((cell, cell.seed_to_show()?))
+    };
     let first = || {
         let mut cells = sweep.cells.iter();
         cells.find_map(|cell| Some((cell, *cell.first_seed.values().min()?)))
     };
-    match unexpected.or_else(first) {
+    match unexpected.or_else(open).or_else(first) {
         None => Ok(()),
         Some((cell, seed)) => {
             let command = sweep.replay(cell, seed);
