@@ -189,7 +189,6 @@ pub(crate) fn sweep(from: u64, to: u64) -> Sweep {
             cell.confirm(Seed(seed));
         }
     }
-    cells[1].blind_spots = vec!["a limit of the lock".to_owned()];
     Sweep {
         format: sweep::FORMAT.to_owned(),
         version: sweep::VERSION,

@@ -12,15 +12,17 @@ use crate::run::fit::fits;
 use crate::run::verdicts::tool;
 use crate::setup::lengths::Length;
 use crate::setup::scenario::{Hold, Scenario, Timing};
-use crate::setup::span::SpanRange;
+use crate::setup::span::{Span, SpanRange};
 use crate::studies::sweep::{FailedRun, Listener, Stop, SweepSpec, count};
 use fencepost_clients::{Definition, Deployment};
-use fencepost_faults::{Families, Family, Micros, Node, Seed, SimTime};
+use fencepost_faults::{
+    Families, Family, Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault,
+};
 use fencepost_reports::documents::boundary::{
     BoundaryReport, FORMAT, Found, Probe, Unit, VERSION, explanation, found, is_monotone,
 };
 use fencepost_reports::summary::sweep::{SeedRange, Shard};
-use fencepost_reports::{Action, Change, Kind, What};
+use fencepost_reports::{Action, Change, History, Kind, What};
 use quantity::{Facts, Varied};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -167,34 +169,70 @@ struct Alone {
     has_lease: bool,
 }
 
-/// Returns whether the event shows that the lock expires: a server sets a time to live, or a value
-/// that begins with a Unix time.
-fn sets_lease(what: &What) -> bool {
+/// Returns whether the lock expires: a server sets a time to live, or the value begins with a Unix
+/// time that makes other processes take the lock of a crashed holder.
+fn expires(
+    (client, scenario): (&'static Definition, &Scenario),
+    history: &History,
+) -> Result<bool, SearchError> {
     const UNIX_TIME_MIN: u64 = 1_000_000_000;
-    let What::Server { value, lease_us, .. } = what else { return false };
-    let number = value.as_deref().and_then(|value| value.split(':').next()?.parse().ok());
-    lease_us.is_some() || number.is_some_and(|time: u64| UNIX_TIME_MIN <= time)
+    let changes = || {
+        history.events.iter().filter_map(|event| match &event.what {
+            What::Server { value, lease_us, .. } => Some((event.time_us, value, lease_us)),
+            _ => None,
+        })
+    };
+    if changes().any(|(.., lease_us)| lease_us.is_some()) {
+        return Ok(true);
+    }
+    let begins_with_time = |value: &Option<String>| {
+        let number = value.as_deref().and_then(|value| value.split(':').next()?.parse().ok());
+        number.is_some_and(|time: u64| UNIX_TIME_MIN <= time)
+    };
+    let Some((granted, ..)) = changes().find(|(_, value, _)| begins_with_time(value)) else {
+        return Ok(false);
+    };
+    let hold = Span::secs(5);
+    let scenario = Scenario { hold: Hold::Drawn(SpanRange::new(hold, hold)), ..scenario.clone() };
+    let crash = Fault::Crash { node: Node::Client(1), down_us: None };
+    let at_us = granted + Micros::from_secs(1);
+    let crash = TimedFault { id: 1, at_us, fault: crash };
+    let plan = FaultPlan { faults: vec![crash] };
+    let crashed = RunSpec { plan, ..spec_alone(client, scenario) };
+    let later = run(&crashed)?.events.into_iter().filter(|event| event.time_us > at_us);
+    Ok(later.map(|event| event.what).any(is_grant))
+}
+
+fn is_grant(what: What) -> bool {
+    matches!(what, What::Server { change: Change::Granted, .. })
+}
+
+fn spec_alone(client: &'static Definition, scenario: Scenario) -> RunSpec {
+    RunSpec::draw(Seed(0), client, &Families::from(Family::None), Rc::new(scenario))
+}
+
+fn run(spec: &RunSpec) -> Result<History, SearchError> {
+    let failed = |error| {
+        let (client, fault) = (spec.client.name.to_owned(), spec.families.to_string());
+        SearchError::Run(FailedRun { client, fault, seed: spec.seed, error })
+    };
+    Ok(spec.run(Engine::Fast).map_err(failed)?.history)
 }
 
 fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, SearchError> {
-    let families = Families::from(Family::None);
     let latency = SpanRange::new(scenario.timing.latency.min, scenario.timing.latency.min);
-    let scenario = Rc::new(Scenario {
+    let scenario = Scenario {
         processes: 1,
         cycles: scenario.cycles.min(5),
         timing: Timing { latency, ..scenario.timing.clone() },
         ..scenario.clone()
-    });
-    let spec = RunSpec::draw(Seed(0), client, &families, scenario);
-    let outcome = spec.run(Engine::Fast).map_err(|error| {
-        let (client, fault) = (client.name.to_owned(), families.to_string());
-        SearchError::Run(FailedRun { client, fault, seed: Seed(0), error })
-    })?;
-    let has_lease = outcome.history.events.iter().any(|event| sets_lease(&event.what));
+    };
+    let history = run(&spec_alone(client, scenario.clone()))?;
+    let has_lease = expires((client, &scenario), &history)?;
     let mut alone = Alone { valid: None, lead: Micros::ZERO, has_lease };
     let mut granted: Vec<(Node, Option<&str>, SimTime)> = Vec::new();
     let mut acquires = BTreeSet::new();
-    for event in &outcome.history.events {
+    for event in &history.events {
         match &event.what {
             What::Invoke { operation, action: Action::Acquire } => {
                 acquires.insert(*operation);

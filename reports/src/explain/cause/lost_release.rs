@@ -17,23 +17,24 @@ const MEANING: Meaning = Meaning {
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let [holder, taker] = scene.both();
-    let sent = |arrived: Option<Moment>| {
-        let sent = release::sent(scene.timeline, holder, arrived?)?;
-        Some(format!(" at {}", sent.time))
-    };
-    if scene.kind == Kind::ForeignRelease && scene.late_release().is_none() {
-        let at = scene.gone().and_then(|(gone, _)| sent(Some(gone))).unwrap_or_default();
-        return format!(
-            "A release that {holder} had sent{at} for an earlier lock arrived late and removed the \
-             later lock of {holder}. The next release of {holder} then removed the lock of {taker}."
-        );
-    }
+    let sent = |arrived: Option<Moment>| release::sent(scene.timeline, holder, arrived?);
+    let at = |sent: Option<Moment>| sent.map_or(String::new(), |sent| format!(" at {}", sent.time));
     if scene.kind == Kind::ForeignRelease {
-        let at = sent(scene.removed).unwrap_or_default();
+        let of_removal = sent(scene.removed);
+        let granted = scene.taker.grant.as_ref().map(|grant| grant.moment);
+        if of_removal.zip(granted).is_some_and(|(sent, granted)| granted < sent) {
+            let of_earlier = at(sent(scene.gone().map(|(gone, _)| gone)));
+            return format!(
+                "A release that {holder} had sent{of_earlier} for an earlier lock arrived late and \
+                 removed the later lock of {holder}. The next release of {holder} then removed the \
+                 lock of {taker}."
+            );
+        }
         let late = executed_after_pause(scene)
             .unwrap_or_else(|| "the network delivered it only afterwards".to_owned());
         return format!(
-            "{holder} had sent the release{at}, before {taker} was granted the lock, but {late}."
+            "{holder} had sent the release{}, before {taker} was granted the lock, but {late}.",
+            at(of_removal)
         );
     }
     let gone = scene.gone().map(|(gone, _)| gone);
@@ -45,10 +46,10 @@ fn between(scene: &Scene<'_, '_>) -> String {
              removed this lock."
         );
     }
-    let at = sent(gone).unwrap_or_default();
     format!(
-        "A release that {machine} had sent{at} for an earlier lock arrived late and removed this \
-         lock."
+        "A release that {machine} had sent{} for an earlier lock arrived late and removed this \
+         lock.",
+        at(sent(gone))
     )
 }
 

@@ -34,6 +34,8 @@ pub(crate) enum Obstacle {
     Pause,
 }
 
+/// Returns the kind of fault that kept answers of the servers from the process during the period. A
+/// period without length has no obstacle, because no answer fits into it.
 pub(super) fn obstacle(
     timeline: &Timeline<'_>,
     process: Node,
@@ -41,7 +43,10 @@ pub(super) fn obstacle(
     Period { from, until }: Period,
 ) -> Option<Obstacle> {
     let process = process.machine();
-    let faults = timeline.faults.iter().filter(|fault| fault.touches(from, until));
+    let faults = timeline.faults.iter().filter(|fault| {
+        let has_ended = fault.to.is_some_and(|end| end.time <= from);
+        from < until && fault.touches(from, until) && !has_ended
+    });
     let acted = faults.filter(|fault| blocks_answers(fault, process, servers));
     let obstacles = acted.map(|fault| match fault.kind {
         FaultKind::Delay | FaultKind::SlowServer => Obstacle::Delay,
@@ -72,7 +77,9 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<U
     let told = timeline.moment(*finding.witness.last()?);
     let events = &timeline.history.events;
     let invoked = |operation: &u64| Some(timeline.invocation_of(*operation)?.time);
-    let is_undisturbed = |from| !timeline.faults.iter().any(|fault| fault.touches(from, told.time));
+    let is_undisturbed = |from| {
+        from == told.time || !timeline.faults.iter().any(|fault| fault.touches(from, told.time))
+    };
     if let Some(acquisition) = grant(timeline, finding) {
         return Some(of_grant(timeline, acquisition, told));
     }
@@ -97,8 +104,10 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<U
     let servers = finding.witness.iter().map(|index| events[*index].node);
     let servers: Vec<Node> = servers.filter(|node| node.is_server()).collect();
     let obstacle = obstacle(timeline, process, &servers, span);
-    let has_ttl = !timeline.history.header.has_no_ttl();
-    let is_unfounded = has_one_server_with_a_ttl(timeline) || has_ttl && is_undisturbed(from);
+    let header = &timeline.history.header;
+    let ends_silently = header.lives_with_session;
+    let is_unfounded =
+        has_one_server_with_a_ttl(timeline) || !ends_silently && is_undisturbed(from);
     obstacle.map(misheard).or(is_unfounded.then_some(UntrueAnswer::Unfounded))
 }
 

@@ -206,6 +206,17 @@ mod tests {
     }
 
     #[test]
+    fn a_merge_keeps_what_a_cell_cannot_test() {
+        let limited = |from, to| {
+            let mut part = samples::sweep(from, to);
+            part.cells[1].blind_spots = vec!["a limit of the lock".to_owned()];
+            part
+        };
+        let merged = merge(&[limited(0, 7), limited(7, 30)], Gaps::Refused).unwrap();
+        assert_eq!(merged.cells[1].blind_spots, ["a limit of the lock"]);
+    }
+
+    #[test]
     fn overlapping_seeds_are_refused() {
         let said = refused(&[samples::sweep(5, 12), samples::sweep(0, 6)]);
         assert_eq!(said, "seeds 0..6 and 5..12 overlap: expected each seed in only one file");

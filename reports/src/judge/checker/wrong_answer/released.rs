@@ -9,7 +9,7 @@ use crate::judge::finding::Finding;
 use crate::judge::timeline::{
     Acquisition, KeyEnd, KeySpan, Moment, Outcome, Section, SectionEnd, Timeline, is_one_owner,
 };
-use crate::record::history::{Change, What};
+use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::Node;
 use std::collections::BTreeSet;
 
@@ -141,11 +141,14 @@ fn remaining_values<'t, 'h>(
     (invoked, told): (Moment, Moment),
     owner: &str,
 ) -> Vec<&'t KeySpan<'h>> {
+    // A database grants a session's own lock again without a change of the lock, so such an acquire
+    // has no recorded owner.
+    let is_of_connection = timeline.history.header.kept_as == Some(Keeping::Connection);
     let is_same = |one: &&Acquisition<'_>| {
         one.process == process
             && told < one.invoked
             && one.outcome == Outcome::Granted
-            && one.owner.is_some_and(|again| is_one_owner(again, owner))
+            && one.owner.map_or(is_of_connection, |again| is_one_owner(again, owner))
     };
     let again = timeline.acquisitions.iter().find(is_same).and_then(|one| one.completed);
     let outlasts =

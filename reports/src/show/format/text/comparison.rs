@@ -96,7 +96,7 @@ fn row(pair: &Pair) -> [String; 7] {
     let has_others = !pair.only_a.is_empty() || !pair.only_b.is_empty();
     let words = match pair.difference {
         Difference::NotSignificant if has_others => {
-            format!("{}, but other anomalies", pair.difference.words())
+            "not significant, but other anomalies".to_owned()
         }
         difference => difference.words().to_owned(),
     };
