@@ -160,7 +160,7 @@ fn stats(server: &Server, text: &mut String) {
         server.pubsub.of(Kind::Channel).len(),
         server.pubsub.of(Kind::Pattern).len(),
         server.pubsub.of(Kind::ShardChannel).len(),
-        counters.errors_total(),
+        counters.errors_total,
     );
 }
 

@@ -5,10 +5,10 @@ use crate::state::timers::Timer;
 
 impl Server {
     pub(crate) fn timer(&mut self) {
-        self.timers.clear_armed();
+        self.timers.armed = None;
         if self.life.boot() {
             self.load_files();
-            if self.life.is_over() {
+            if self.life.is_over {
                 return;
             }
             self.start_replication();
@@ -26,7 +26,7 @@ impl Server {
 
     fn run_each_due_timer(&mut self) {
         if self.timers.take_if_due(Timer::SleepEnd, self.clock.now()) {
-            self.life.wake();
+            self.life.is_asleep = false;
             self.read_link();
         }
         if self.timers.take_if_due(Timer::BlockedClient, self.clock.now()) {

@@ -4,18 +4,18 @@ use fencepost_machine::{Notice, Output};
 impl Server {
     pub(crate) fn finish_interlude(&mut self) {
         self.release_sends();
-        self.outbox.set_more(self.roster.has_ready() && !self.life.is_asleep());
+        self.outbox.outputs.more = self.roster.has_ready() && !self.life.is_asleep;
     }
 
     pub(crate) fn finish_input(&mut self) {
         self.flush_append_only();
         self.flush_replication();
-        if !self.life.is_asleep() {
+        if !self.life.is_asleep {
             self.release_sends();
         }
-        self.outbox.set_more(self.roster.has_ready() && !self.life.is_asleep());
-        self.outbox.set_stopped(self.life.is_over());
-        if self.life.is_over() {
+        self.outbox.outputs.more = self.roster.has_ready() && !self.life.is_asleep;
+        self.outbox.outputs.stopped = self.life.is_over;
+        if self.life.is_over {
             return;
         }
         if let Some(refused) = self.persistence.failures.take_change(&self.config) {

@@ -179,7 +179,7 @@ fn set_repl(call: &Arguments<'_>) -> Result<()> {
         );
     };
     let targets = Targets { append_only: flags & 1 != 0, replicas: flags & 2 != 0 };
-    lend::borrow(|run| run.server.changes.set_targets(targets));
+    lend::borrow(|run| run.server.changes.targets = targets);
     Ok(())
 }
 

@@ -49,9 +49,9 @@ pub(crate) struct Watch {
 
 #[derive(Debug)]
 pub(crate) struct Client {
-    id: u64,
-    connection: Option<ConnectionId>,
-    role: Role,
+    pub(crate) id: u64,
+    pub(crate) connection: Option<ConnectionId>,
+    pub(crate) role: Role,
     peer: String,
     pub(crate) reader: RequestReader,
     pub(crate) db: usize,
@@ -67,10 +67,10 @@ pub(crate) struct Client {
     pub(crate) no_evict: bool,
     pub(crate) service: Service,
     pub(crate) output: Unread,
-    connected_at: WallTime,
-    active_at: WallTime,
-    last_command: Option<&'static CommandInfo>,
-    write_offset: u64,
+    pub(crate) connected_at: WallTime,
+    pub(crate) active_at: WallTime,
+    pub(crate) last_command: Option<&'static CommandInfo>,
+    pub(crate) write_offset: u64,
 }
 
 impl Client {
@@ -111,27 +111,8 @@ impl Client {
         Client { id, connection, peer, ..Client::fixed(Role::Normal, now) }
     }
 
-    #[inline]
-    pub(crate) fn id(&self) -> u64 {
-        self.id
-    }
-
-    #[inline]
-    pub(crate) fn connection(&self) -> Option<ConnectionId> {
-        self.connection
-    }
-
-    #[inline]
-    pub(crate) fn role(&self) -> Role {
-        self.role
-    }
-
     pub(crate) fn peer(&self) -> &str {
         &self.peer
-    }
-
-    pub(crate) fn become_replica(&mut self) {
-        self.role = Role::Replica;
     }
 
     pub(crate) fn reset(&mut self, authenticated: bool) {
@@ -173,7 +154,7 @@ impl Client {
     }
 
     pub(crate) fn unwatch(&mut self) -> Vec<Watch> {
-        self.transaction.clear_failed_watch();
+        self.transaction.has_failed_watch = false;
         std::mem::take(&mut self.watching)
     }
 
@@ -194,33 +175,8 @@ impl Client {
         std::mem::take(&mut self.subscriptions)
     }
 
-    pub(crate) fn write_offset(&self) -> u64 {
-        self.write_offset
-    }
-
-    #[inline]
-    pub(crate) fn wrote(&mut self, offset: u64) {
-        self.write_offset = offset;
-    }
-
     pub(crate) fn is_only_listening(&self) -> bool {
         self.protocol == Protocol::Resp2 && self.subscriptions.any()
-    }
-
-    pub(crate) fn connected_at(&self) -> WallTime {
-        self.connected_at
-    }
-
-    pub(crate) fn active_at(&self) -> WallTime {
-        self.active_at
-    }
-
-    pub(crate) fn act(&mut self, now: WallTime) {
-        self.active_at = now;
-    }
-
-    pub(crate) fn last_command(&self) -> Option<&'static CommandInfo> {
-        self.last_command
     }
 
     pub(crate) fn execute(&mut self, command: &'static CommandInfo) {

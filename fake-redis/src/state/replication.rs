@@ -46,14 +46,14 @@ pub(crate) struct Replication {
     link: Link,
     /// `true` if the data matches the replication ID and offset in `history`, so the server can ask
     /// for a partial resynchronization.
-    may_continue: bool,
-    down_since: Option<i64>,
+    pub(crate) may_continue: bool,
+    pub(crate) down_since: Option<i64>,
     waiting: Vec<Waiting>,
     failover: Option<Failover>,
     wants_acknowledgements: bool,
     ids: OutgoingIds,
-    cron_runs: u64,
-    no_replicas_since: i64,
+    pub(crate) cron_runs: u64,
+    pub(crate) no_replicas_since: i64,
 }
 
 impl Replication {
@@ -76,10 +76,6 @@ impl Replication {
             cron_runs: 0,
             no_replicas_since: 0,
         }
-    }
-
-    pub(crate) fn start(&mut self, now_seconds: i64) {
-        self.no_replicas_since = now_seconds;
     }
 
     pub(crate) fn primary(&self) -> Option<&(String, u16)> {
@@ -172,10 +168,6 @@ impl Replication {
 
     pub(crate) fn period_micros(&self) -> i64 {
         if self.is_failing_over() { FAILOVER_PERIOD_MICROS } else { CRON_PERIOD_MICROS }
-    }
-
-    pub(crate) fn count_cron_run(&mut self) {
-        self.cron_runs += 1;
     }
 
     pub(crate) fn is_ping_due(&self, period: u32) -> bool {
