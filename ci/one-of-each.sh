@@ -111,14 +111,12 @@ cat >reports/src/explain/cause/moonlight.rs <<'E'
 //! Two processes met by moonlight.
 
 use super::entry::Entry;
-use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry =
-    Entry { between: Some(|_| "The moon shone.".to_owned()), ..Entry::new(MEANING) };
-
-const MEANING: Meaning = Meaning {
+pub(super) static ENTRY: Entry = Entry {
     how: "The moon shone.",
     helps: "Lock by day.",
+    between: Some(|_| "The moon shone.".to_owned()),
+    ..Entry::PLAIN
 };
 E
 declare_file reports/src/explain/cause.rs 'mod moonlight;'

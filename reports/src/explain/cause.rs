@@ -222,7 +222,8 @@ impl Cause {
     }
 
     pub fn meaning(self) -> Meaning {
-        self.entry().meaning
+        let Entry { how, helps, .. } = *self.entry();
+        Meaning { how, helps }
     }
 
     /// Returns the rules for this cause, without duplicates. Each rule states the necessary
