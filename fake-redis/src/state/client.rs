@@ -13,8 +13,9 @@ use crate::state::subscription::{Kind, Subscriptions};
 use crate::state::unread::Unread;
 use fencepost_machine::{ConnectionId, WallTime};
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Role {
+    #[default]
     Normal,
     /// A replica's connection after SYNC or PSYNC.
     Replica,
@@ -47,7 +48,7 @@ pub(crate) struct Watch {
     pub(crate) was_expired: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Client {
     pub(crate) id: u64,
     pub(crate) connection: Option<ConnectionId>,
@@ -75,30 +76,8 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn fixed(role: Role, now: WallTime) -> Self {
-        Client {
-            id: 0,
-            connection: None,
-            role,
-            peer: String::new(),
-            reader: RequestReader::default(),
-            db: 0,
-            protocol: Protocol::Resp2,
-            authenticated: true,
-            name: Vec::new(),
-            lib_name: Vec::new(),
-            lib_ver: Vec::new(),
-            reply_mode: ReplyMode::On,
-            transaction: Transaction::default(),
-            watching: Vec::new(),
-            subscriptions: Subscriptions::default(),
-            no_evict: false,
-            service: Service::default(),
-            output: Unread::default(),
-            connected_at: now,
-            active_at: now,
-            last_command: None,
-            write_offset: 0,
-        }
+        let (connected_at, active_at) = (now, now);
+        Client { role, authenticated: true, connected_at, active_at, ..Client::default() }
     }
 
     pub(crate) fn of_connection(

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 
 const POSTPONED_SECONDS_MAX: i64 = 2;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct PersistenceState {
     pub(crate) mode: Persistence,
     pub(crate) found: Option<DiskImage>,
@@ -37,23 +37,7 @@ pub(crate) struct PersistenceState {
 
 impl PersistenceState {
     pub(crate) fn new(config: &NodeConfig) -> Self {
-        PersistenceState {
-            mode: config.persistence,
-            found: None,
-            appended: BytesMut::new(),
-            append_only_db: None,
-            rewrite: false,
-            syncs_begun: 0,
-            syncs_done: 0,
-            synced_in: 0,
-            postponed_since: None,
-            progress: Progress::default(),
-            held: VecDeque::new(),
-            last_save: 0,
-            size: LogSize::default(),
-            size_before_rewrite: LogSize::default(),
-            failures: Failures::default(),
-        }
+        PersistenceState { mode: config.persistence, ..PersistenceState::default() }
     }
 
     pub(crate) fn switch(&mut self, mode: Persistence) {

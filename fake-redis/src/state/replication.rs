@@ -34,7 +34,7 @@ const FAILOVER_PERIOD_MICROS: i64 = 100_000;
 const BACKLOG_TTL_SECONDS: i64 = 3_600;
 
 /// A server's role and replication state. Only `follow` and `lead` change the role.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Replication {
     primary: Option<(String, u16)>,
     history: History,
@@ -58,24 +58,8 @@ pub(crate) struct Replication {
 
 impl Replication {
     pub(crate) fn new(config: &NodeConfig, random: &mut Random) -> Self {
-        Replication {
-            primary: config.replica_of.clone(),
-            history: History::new(random.hexadecimal(40)),
-            stream_db: None,
-            new_bytes: BytesMut::new(),
-            replicas: Vec::new(),
-            good_replicas: 0,
-            introductions: BTreeMap::new(),
-            link: Link::default(),
-            may_continue: false,
-            down_since: None,
-            waiting: Vec::new(),
-            failover: None,
-            wants_acknowledgements: false,
-            ids: OutgoingIds::new(),
-            cron_runs: 0,
-            no_replicas_since: 0,
-        }
+        let (primary, history) = (config.replica_of.clone(), History::new(random.hexadecimal(40)));
+        Replication { primary, history, ..Replication::default() }
     }
 
     pub(crate) fn primary(&self) -> Option<&(String, u16)> {
