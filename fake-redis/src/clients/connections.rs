@@ -13,7 +13,7 @@ impl Server {
             self.outbox.send(Output::Close { connection });
             return;
         }
-        let key = self.roster.connect(connection, peer, self.clock.now());
+        let key = self.roster.connect(connection, peer, self.clock.now);
         let needs_password = self.config.requirepass.is_some();
         self.client_mut(key).authenticated = !needs_password;
     }

@@ -22,7 +22,7 @@ impl Server {
     }
 
     pub(crate) fn schedule_replication(&mut self) {
-        let next = self.replication.next_cron(self.clock.now().0);
+        let next = self.replication.next_cron(self.clock.now.0);
         self.timers.set(Timer::Replication, next.map(WallTime));
     }
 

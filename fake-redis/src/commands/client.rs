@@ -90,7 +90,7 @@ fn describe(call: &Call<'_>, key: ClientKey) -> String {
     let server = &*call.server;
     let client = server.client(key);
     let seconds =
-        |since: fencepost_machine::WallTime| (server.clock.now().0 - since.0).max(0) / 1_000_000;
+        |since: fencepost_machine::WallTime| (server.clock.now.0 - since.0).max(0) / 1_000_000;
     let queued = if client.transaction.is_open() { client.transaction.len() as i64 } else { -1 };
     let listens = client.subscriptions();
     let mut line = String::new();
@@ -99,7 +99,7 @@ fn describe(call: &Call<'_>, key: ClientKey) -> String {
         "id={} addr={} laddr={}:{} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} \
          ssub={} multi={queued} ",
         client.id,
-        client.peer(),
+        client.peer,
         server.config.host,
         server.config.port,
         key.0 + 4,
@@ -212,7 +212,7 @@ impl Filter<'_> {
         let local = format!("{}:{}", call.server.config.host, call.server.config.port);
         self.id.is_none_or(|id| client.id == id)
             && self.kind.is_none_or(|kind| kind_of(client) == kind)
-            && self.address.is_none_or(|address| client.peer().as_bytes() == address)
+            && self.address.is_none_or(|address| client.peer.as_bytes() == address)
             && self.local_address.is_none_or(|address| local.as_bytes() == address)
             && self.user.is_none_or(|user| user == b"default" && client.authenticated)
             && !(self.keep_me && key == call.client)

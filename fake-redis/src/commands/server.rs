@@ -18,7 +18,7 @@ pub(crate) static COMMANDS: &[Command] = &[
 ];
 
 fn time(call: &mut Call<'_>) -> CommandResult {
-    let micros = call.server.clock.now().0;
+    let micros = call.server.clock.now.0;
     call.reply.array(2);
     call.reply.bulk(itoa::Buffer::new().format(micros.div_euclid(1_000_000)).as_bytes());
     call.reply.bulk(itoa::Buffer::new().format(micros.rem_euclid(1_000_000)).as_bytes());

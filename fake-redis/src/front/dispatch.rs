@@ -25,7 +25,7 @@ impl Server {
     }
 
     fn serve(&mut self, key: ClientKey) -> bool {
-        let now = self.clock.now();
+        let now = self.clock.now;
         let client = self.client_mut(key);
         client.active_at = now;
         let request = client.reader.take();
@@ -153,7 +153,7 @@ impl Server {
 
     fn apply_arguments(&mut self, key: ClientKey, args: Args<'_>) {
         let mut reply = self.spares.reply();
-        let now = self.clock.now();
+        let now = self.clock.now;
         self.client_mut(key).active_at = now;
         self.turn.begin(key, self.replication.offset());
         self.process(key, args, &mut reply);

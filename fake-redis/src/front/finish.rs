@@ -21,7 +21,7 @@ impl Server {
         if let Some(refused) = self.persistence.failures.take_change(&self.config) {
             self.outbox.push_output(Output::Notice(Notice::Writes { refused }));
         }
-        if let Some(micros) = self.timers.rearm(self.clock.now()) {
+        if let Some(micros) = self.timers.rearm(self.clock.now) {
             self.outbox.push_output(Output::WakeAfter { micros });
         }
     }

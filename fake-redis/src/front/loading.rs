@@ -76,7 +76,7 @@ impl Server {
             if !is_gone(&saved) {
                 self.restore(saved.db, &saved.key, saved.value, saved.expires_at_ms);
             }
-            self.call_driver_while_loading(&mut pace, reader.position())?;
+            self.call_driver_while_loading(&mut pace, reader.position)?;
         }
         // As in Redis, ignore the replication position if an append-only file follows.
         if let Some(origin) = reader.origin().filter(|_| !self.persistence.wants_stream()) {
@@ -90,7 +90,7 @@ impl Server {
         let mut words = Vec::new();
         let mut whole = 0;
         loop {
-            let start = reader.position();
+            let start = reader.position;
             match reader.next(&mut words) {
                 Ok(true) => {}
                 Ok(false) | Err(LogError::CutOff) => break,
@@ -104,9 +104,9 @@ impl Server {
                 return Err(Halt::Stopped);
             }
             if !self.client(ClientKey::DISK).transaction.is_open() {
-                whole = reader.position();
+                whole = reader.position;
             }
-            self.call_driver_while_loading(&mut pace, reader.position())?;
+            self.call_driver_while_loading(&mut pace, reader.position)?;
         }
         self.discard_transaction(ClientKey::DISK);
         self.client_mut(ClientKey::DISK).db = 0;

@@ -98,7 +98,7 @@ impl Node {
 impl Machine for Node {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
         self.server.outbox.swap(out);
-        self.server.clock.show(now.wall);
+        self.server.clock.now = now.wall;
         if !matches!(input, Input::Timer) && !self.server.life.is_over {
             self.server.run_due_timers();
         }
@@ -120,7 +120,7 @@ impl Machine for Node {
             return;
         }
         self.server.outbox.swap(out);
-        self.server.clock.show(now.wall);
+        self.server.clock.now = now.wall;
         commands::end(&mut self.server, None);
         self.server.finish_input();
         self.server.outbox.swap(out);

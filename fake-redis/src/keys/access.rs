@@ -69,7 +69,7 @@ impl Server {
         let mut entry = Entry::new(value, expires_at_ms);
         entry.used_at_ms = self.now_ms();
         let is_told =
-            self.config.events().has(EventClass::New) && self.database(db).find(key).is_none();
+            self.config.events.has(EventClass::New) && self.database(db).find(key).is_none();
         let position = self.keyspace.database_mut(db).insert(key, entry);
         self.note_expiry(expires_at_ms);
         self.after_change(db, position, key, KeyChange::Granted);

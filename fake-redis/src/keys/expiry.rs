@@ -34,7 +34,7 @@ impl Server {
     }
 
     pub(crate) fn reports_expiry(&self) -> bool {
-        self.config.events().has(EventClass::Expired)
+        self.config.events.has(EventClass::Expired)
             && self.keyspace.iter().any(|(_, _, entry)| entry.expires_at_ms().is_some())
     }
 }

@@ -17,7 +17,7 @@ impl Server {
         let client = self.client(key);
         match client.connection {
             Some(connection)
-                if matches!(client.reply_mode(), ReplyMode::On) || client.was_subscribing() =>
+                if matches!(client.reply_mode, ReplyMode::On) || client.was_subscribing() =>
             {
                 let bytes = reply.take();
                 self.send(connection, bytes);

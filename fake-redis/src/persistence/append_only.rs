@@ -64,7 +64,7 @@ impl Server {
 
     fn schedule_rewrite(&mut self) {
         if self.is_log_too_large() {
-            let look = self.clock.next_cron(self.clock.now().0 + 1);
+            let look = self.clock.next_cron(self.clock.now.0 + 1);
             self.timers.set_at_latest(Timer::Persistence, look);
         }
     }

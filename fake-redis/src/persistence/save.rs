@@ -39,8 +39,7 @@ impl Server {
         if let Some(seconds) = reached.map(|point| point.seconds).min() {
             let due = (self.last_save() + seconds + 1).max(self.persistence.failures.next_save());
             let due = due * 1_000_000;
-            self.timers
-                .set_at_latest(Timer::Persistence, WallTime(due.max(self.clock.now().0 + 1)));
+            self.timers.set_at_latest(Timer::Persistence, WallTime(due.max(self.clock.now.0 + 1)));
         }
     }
 

@@ -30,8 +30,8 @@ impl Server {
         if self.replication.runs_cron() {
             self.timers.limit(
                 Timer::Replication,
-                WallTime(self.clock.now().0 + self.replication.period_micros()),
-                self.clock.now(),
+                WallTime(self.clock.now.0 + self.replication.period_micros()),
+                self.clock.now,
             );
         }
     }

@@ -82,7 +82,7 @@ impl Server {
     ) {
         let client = self.client_mut(key);
         client.role = Role::Replica;
-        let host = said.address.unwrap_or_else(|| host_of(client.peer()).to_owned());
+        let host = said.address.unwrap_or_else(|| host_of(&client.peer).to_owned());
         let replica = Replica {
             client: key,
             connection,

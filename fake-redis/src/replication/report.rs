@@ -43,7 +43,7 @@ impl Server {
         self.write_primary(text);
         let _ = write!(text, "connected_slaves:{}\r\n", replication.replicas().len());
         if self.config.min_replicas_to_write > 0 && self.config.min_replicas_max_lag > 0 {
-            let good = replication.good_replicas();
+            let good = replication.good_replicas;
             let _ = write!(text, "min_slaves_good_slaves:{good}\r\n");
         }
         for (number, replica) in replication.replicas().iter().enumerate() {

@@ -86,7 +86,7 @@ impl Call<'_> {
             let compiled = engine.compile(sha, text)?;
             let outcome =
                 lend::lend(&mut run, || engine.run(compiled, (keys, arguments), version, reply))?;
-            run.server.scripts.leave(run.random.state(), run.json[0]);
+            run.server.scripts.leave(run.random.state, run.json[0]);
             let protocol = run.server.client(ClientKey::SCRIPT).protocol;
             if let Some(error) = uncounted_error(engine.vm(), &outcome) {
                 run.server.statistics.count_error(&error);

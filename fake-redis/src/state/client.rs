@@ -53,7 +53,7 @@ pub(crate) struct Client {
     pub(crate) id: u64,
     pub(crate) connection: Option<ConnectionId>,
     pub(crate) role: Role,
-    peer: String,
+    pub(crate) peer: String,
     pub(crate) reader: RequestReader,
     pub(crate) db: usize,
     pub(crate) protocol: Protocol,
@@ -61,7 +61,7 @@ pub(crate) struct Client {
     pub(crate) name: Vec<u8>,
     pub(crate) lib_name: Vec<u8>,
     pub(crate) lib_ver: Vec<u8>,
-    reply_mode: ReplyMode,
+    pub(crate) reply_mode: ReplyMode,
     pub(crate) transaction: Transaction,
     watching: Vec<Watch>,
     subscriptions: Subscriptions,
@@ -90,10 +90,6 @@ impl Client {
         Client { id, connection, peer, ..Client::fixed(Role::Normal, now) }
     }
 
-    pub(crate) fn peer(&self) -> &str {
-        &self.peer
-    }
-
     pub(crate) fn reset(&mut self, authenticated: bool) {
         self.db = 0;
         self.protocol = Protocol::Resp2;
@@ -101,11 +97,6 @@ impl Client {
         self.name.clear();
         self.no_evict = false;
         self.authenticated = authenticated;
-    }
-
-    #[inline]
-    pub(crate) fn reply_mode(&self) -> ReplyMode {
-        self.reply_mode
     }
 
     /// Sets the mode of CLIENT REPLY. SKIP has no effect after OFF.
@@ -177,12 +168,12 @@ mod tests {
         client.set_reply_mode(ReplyMode::SkipNext);
         let told = [(); 3].map(|()| {
             client.end_command();
-            client.reply_mode()
+            client.reply_mode
         });
         assert_eq!(told, [ReplyMode::Skip, ReplyMode::On, ReplyMode::On]);
         client.set_reply_mode(ReplyMode::Off);
         client.set_reply_mode(ReplyMode::SkipNext);
         client.end_command();
-        assert_eq!(client.reply_mode(), ReplyMode::Off);
+        assert_eq!(client.reply_mode, ReplyMode::Off);
     }
 }

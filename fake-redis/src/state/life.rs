@@ -1,6 +1,6 @@
 #[derive(Debug)]
 pub(crate) struct Life {
-    run_id: String,
+    pub(crate) run_id: String,
     has_booted: bool,
     pub(crate) is_loading: bool,
     pub(crate) is_over: bool,
@@ -10,10 +10,6 @@ pub(crate) struct Life {
 impl Life {
     pub(crate) fn new(run_id: String) -> Self {
         Life { run_id, has_booted: false, is_loading: false, is_over: false, is_asleep: false }
-    }
-
-    pub(crate) fn run_id(&self) -> &str {
-        &self.run_id
     }
 
     pub(crate) fn boot(&mut self) -> bool {

@@ -127,7 +127,7 @@ impl PersistenceState {
     }
 
     pub(crate) fn has_unsynced(&self) -> bool {
-        self.progress.has_unsynced()
+        self.progress.unsynced
     }
 
     pub(crate) fn finish_sync(&mut self) -> Vec<Output> {
@@ -161,7 +161,7 @@ impl PersistenceState {
     }
 
     pub(crate) fn synced_offset(&self) -> Option<u64> {
-        self.wants_stream().then(|| self.progress.synced())
+        self.wants_stream().then_some(self.progress.synced)
     }
 
     pub(crate) fn denied_write(&self, config: &NodeConfig) -> Option<CommandError> {

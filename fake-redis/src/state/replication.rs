@@ -41,7 +41,7 @@ pub(crate) struct Replication {
     stream_db: Option<usize>,
     new_bytes: BytesMut,
     replicas: Vec<Replica>,
-    good_replicas: usize,
+    pub(crate) good_replicas: usize,
     introductions: BTreeMap<ClientKey, Introduction>,
     link: Link,
     /// `true` if the data matches the replication ID and offset in `history`, so the server can ask
