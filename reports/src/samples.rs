@@ -1,6 +1,5 @@
 use crate::explain::literature::{Conditions, expected};
 use crate::record::history::Change;
-use crate::record::programs::Ran;
 use crate::record::story::Story;
 use crate::summary::expectation::Expectation;
 use crate::summary::facts::{RunContext, RunFacts};
@@ -8,7 +7,6 @@ use crate::summary::report::{self, Nearby, OnThisPlan, Remedy, Report, RunReport
 use crate::summary::stages::{Recordings, Stages};
 use crate::summary::sweep::{self, Cell, Measured, RunSummary, SeedRange, Shard, Sweep, Wanted};
 use fencepost_faults::{Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault};
-use std::collections::BTreeMap;
 
 const CLIENT: Node = Node::Client(1);
 
@@ -115,13 +113,8 @@ pub(crate) fn facts(story: Story) -> RunFacts {
         plan: plan(&header.fault.to_string()),
         messages: 1_204,
         expected: expected(&header.client, &header.fault, conditions),
-        lengths: BTreeMap::new(),
-        programs: Vec::new(),
-        ran: Ran::default(),
-        failure: None,
-        failed_server: None,
-        note: None,
         replay: format!("fencepost replay out/{}-{}-7.json", header.client, header.fault),
+        ..RunContext::default()
     };
     RunFacts::new(&history, context)
 }

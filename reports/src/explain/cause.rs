@@ -72,21 +72,8 @@ use strum::{Display, IntoStaticStr, VariantArray};
 macro_rules! causes {
     ($($(#[doc = $what:literal])+ $member:ident = $file:ident,)*) => {
         /// Cause of a violation; `unexplained` if the recorded events do not show the cause.
-        #[derive(
-            Clone,
-            Copy,
-            PartialEq,
-            Eq,
-            PartialOrd,
-            Ord,
-            Debug,
-            Serialize,
-            Deserialize,
-            JsonSchema,
-            Display,
-            IntoStaticStr,
-            VariantArray,
-        )]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+        #[derive(Serialize, Deserialize, JsonSchema, Display, IntoStaticStr, VariantArray)]
         #[serde(rename_all = "kebab-case")]
         #[strum(serialize_all = "kebab-case")]
         pub enum Cause {
