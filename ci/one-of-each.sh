@@ -111,14 +111,12 @@ cat >reports/src/explain/cause/moonlight.rs <<'E'
 //! Two processes met by moonlight.
 
 use super::entry::Entry;
-use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry =
-    Entry { between: Some(|_| "The moon shone.".to_owned()), ..Entry::new(MEANING) };
-
-const MEANING: Meaning = Meaning {
+pub(super) static ENTRY: Entry = Entry {
     how: "The moon shone.",
     helps: "Lock by day.",
+    between: Some(|_| "The moon shone.".to_owned()),
+    ..Entry::PLAIN
 };
 E
 declare_file reports/src/explain/cause.rs 'mod moonlight;'
@@ -151,9 +149,9 @@ told family
 cat >clients/src/articles/no_lock.rs <<'E'
 //! Everybody is granted the lock, and no server is asked.
 
-use crate::env::{BoxFuture, Env};
+use crate::env::Env;
 use crate::owned_key::fresh_owner;
-use crate::{Acquisition, Definition, Deployment, Lease, Lock, Release, Session};
+use crate::{Acquisition, Algorithm, Definition, Deployment, Lease, Release, Session};
 
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
@@ -173,15 +171,14 @@ struct NoLock {
     env: Env,
 }
 
-impl Lock for NoLock {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+impl Algorithm for NoLock {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
         let (resource, owner) = (resource.to_owned(), fresh_owner(&self.env));
-        let lease = Lease { resource, owner, token: None, valid_until: None };
-        Box::pin(std::future::ready(Acquisition::Granted(lease)))
+        Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
     }
 
-    fn release<'a>(&'a mut self, _: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(std::future::ready(Release::Released))
+    async fn release(&mut self, _: Lease) -> Release {
+        Release::Released
     }
 }
 E

@@ -27,9 +27,10 @@ pub mod watchdog;
 
 use crate::call_error::CallError;
 use crate::commands::{delete, get};
-use crate::env::{BoxFuture, Env, Note};
+use crate::env::{Env, Note};
 use crate::lock::{
-    Acquisition, Check, Definition, Deployment, Lease, Lock, Release, Servers, Settings, Usage,
+    Acquisition, Algorithm, Check, Definition, Deployment, Lease, Lock, Release, Servers, Settings,
+    Usage,
 };
 use crate::retry::Retry;
 use crate::session::Session;
@@ -58,22 +59,20 @@ struct Stepwise<S> {
     steps: S,
 }
 
-impl<S: Steps> Lock for Stepwise<S> {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+impl<S: Steps> Algorithm for Stepwise<S> {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
         let Stepwise { base, steps } = self;
-        let retry = Retry::start(&base.env, &base.settings);
-        Box::pin(
-            retry
-                .until_granted(async || acquisition(resource, steps.attempt(base, resource).await)),
-        )
+        Retry::start(&base.env, &base.settings)
+            .until_granted(async || acquisition(resource, steps.attempt(base, resource).await))
+            .await
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { release_result(self.steps.remove(&mut self.base, &lease).await) })
+    async fn release(&mut self, lease: Lease) -> Release {
+        release_result(self.steps.remove(&mut self.base, &lease).await)
     }
 
-    fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
-        Box::pin(self.base.check(lease))
+    async fn check(&mut self, lease: &Lease) -> Check {
+        self.base.check(lease).await
     }
 
     fn usage(&self) -> Usage {

@@ -16,10 +16,10 @@
 pub mod cell;
 pub mod session;
 
-use crate::env::{BoxFuture, Env, Monotonic, Note};
+use crate::env::{Env, Monotonic, Note};
 use crate::lock::{
-    Acquisition, Check, Definition, Deployment, FencingToken, Lease, Lock, Release, Servers,
-    Settings, Usage,
+    Acquisition, Algorithm, Check, Definition, Deployment, FencingToken, Lease, Lock, Release,
+    Servers, Settings, Usage,
 };
 use cell::Cell;
 use session::{Failure, GRACE, Session, Status};
@@ -112,36 +112,6 @@ impl Chubby {
         self.cell.env().monotonic_clock()
     }
 
-    async fn lock(&mut self, resource: &str) -> Acquisition {
-        let deadline = self.now().plus(self.acquire_timeout);
-        let (session, acquire, failure) = loop {
-            let session = match self.take_or_open_session(deadline).await {
-                Ok(session) => session,
-                Err(failure) => return Acquisition::Refused(wording(&failure).into()),
-            };
-            let acquire = session.next_acquire();
-            let request = format!("{resource} {acquire} {}", self.lock_delay.as_micros());
-            match self.wait_for(&session, &request, deadline).await {
-                Ok(generation) => {
-                    self.held = HeldSequencer { acquire, generation };
-                    return self.granted(resource, session);
-                }
-                Err(Failure::Expired { .. }) => {}
-                Err(failure) => break (session, acquire, failure),
-            }
-        };
-        let why = wording(&failure);
-        let patience = self.now().plus(self.command_timeout);
-        match session.call("release", &format!("{resource} {acquire}"), patience).await {
-            Ok(_) => {
-                self.session = Some(session);
-                Acquisition::Refused(why.into())
-            }
-            Err(Failure::Expired { .. }) => Acquisition::Refused(why.into()),
-            Err(_) => Acquisition::Unknown(why),
-        }
-    }
-
     async fn take_or_open_session(&mut self, deadline: Monotonic) -> Result<Session, Failure> {
         match self.session.take().filter(|session| session.status() != Status::Expired) {
             Some(session) => Ok(session),
@@ -184,8 +154,48 @@ impl Chubby {
             valid_until: None,
         })
     }
+}
 
-    async fn give_back(&mut self, lease: &Lease) -> Release {
+fn wording(failure: &Failure) -> String {
+    match failure {
+        Failure::Expired { .. } => "the session has expired".to_owned(),
+        Failure::Refused(text) => format!("the cell answered {text}"),
+        Failure::Late(why) => why.clone(),
+    }
+}
+
+impl Algorithm for Chubby {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        let deadline = self.now().plus(self.acquire_timeout);
+        let (session, acquire, failure) = loop {
+            let session = match self.take_or_open_session(deadline).await {
+                Ok(session) => session,
+                Err(failure) => return Acquisition::Refused(wording(&failure).into()),
+            };
+            let acquire = session.next_acquire();
+            let request = format!("{resource} {acquire} {}", self.lock_delay.as_micros());
+            match self.wait_for(&session, &request, deadline).await {
+                Ok(generation) => {
+                    self.held = HeldSequencer { acquire, generation };
+                    return self.granted(resource, session);
+                }
+                Err(Failure::Expired { .. }) => {}
+                Err(failure) => break (session, acquire, failure),
+            }
+        };
+        let why = wording(&failure);
+        let patience = self.now().plus(self.command_timeout);
+        match session.call("release", &format!("{resource} {acquire}"), patience).await {
+            Ok(_) => {
+                self.session = Some(session);
+                Acquisition::Refused(why.into())
+            }
+            Err(Failure::Expired { .. }) => Acquisition::Refused(why.into()),
+            Err(_) => Acquisition::Unknown(why),
+        }
+    }
+
+    async fn release(&mut self, lease: Lease) -> Release {
         let Some(session) = self.session.take() else { return Release::NotHeld };
         let patience = self.now().plus(GRACE);
         let words = format!("{} {}", lease.resource, self.held.acquire);
@@ -199,7 +209,7 @@ impl Chubby {
         }
     }
 
-    async fn check_sequencer(&self, lease: &Lease) -> Check {
+    async fn check(&mut self, lease: &Lease) -> Check {
         let Some(session) = &self.session else { return Check::NotHeld };
         let patience = self.now().plus(self.command_timeout);
         let words = format!("{} {}", lease.resource, self.held.generation);
@@ -213,37 +223,13 @@ impl Chubby {
             Err(failure) => Check::Unknown(wording(failure)),
         }
     }
-}
 
-fn wording(failure: &Failure) -> String {
-    match failure {
-        Failure::Expired { .. } => "the session has expired".to_owned(),
-        Failure::Refused(text) => format!("the cell answered {text}"),
-        Failure::Late(why) => why.clone(),
-    }
-}
-
-impl Lock for Chubby {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.lock(resource))
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { self.give_back(&lease).await })
-    }
-
-    fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
-        Box::pin(self.check_sequencer(lease))
-    }
-
-    fn lost<'a>(&'a mut self, _: &'a Lease) -> BoxFuture<'a, ()> {
-        Box::pin(async move {
-            let Some(session) = self.session.as_ref().filter(|_| self.traits.is_careful) else {
-                return std::future::pending().await;
-            };
-            session.wait_until_unsafe().await;
-            self.cell.env().note(Note::LockLost);
-        })
+    async fn lost(&mut self, _: &Lease) {
+        let Some(session) = self.session.as_ref().filter(|_| self.traits.is_careful) else {
+            return std::future::pending().await;
+        };
+        session.wait_until_unsafe().await;
+        self.cell.env().note(Note::LockLost);
     }
 
     fn usage(&self) -> Usage {

@@ -5,9 +5,9 @@
 //! never expires and is as durable as its server.
 
 use crate::call_error::CallError;
-use crate::env::{BoxFuture, Env};
+use crate::env::Env;
 use crate::lock::{
-    Acquisition, Definition, Deployment, FencingToken, Lease, Lock, Release, Settings,
+    Acquisition, Algorithm, Definition, Deployment, FencingToken, Lease, Release, Settings,
 };
 use crate::owned_key::{fresh_owner, release, undo};
 use crate::replica_wait::given_up;
@@ -98,14 +98,15 @@ impl Fencing {
     }
 }
 
-impl Lock for Fencing {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        let retry = Retry::start(&self.env, &self.settings);
-        Box::pin(retry.until_granted(async || self.attempt(resource).await))
+impl Algorithm for Fencing {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        Retry::start(&self.env, &self.settings)
+            .until_granted(async || self.attempt(resource).await)
+            .await
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { release(&self.env, &self.settings, &mut self.redis, &lease).await })
+    async fn release(&mut self, lease: Lease) -> Release {
+        release(&self.env, &self.settings, &mut self.redis, &lease).await
     }
 }
 

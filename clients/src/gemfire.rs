@@ -14,10 +14,10 @@
 pub mod member;
 pub mod system;
 
-use crate::env::{BoxFuture, Env, Monotonic};
+use crate::env::{Env, Monotonic};
 use crate::lock::{
-    Acquisition, Definition, Deployment, FencingToken, Lease, Lock, LockForm, Release, Servers,
-    Settings,
+    Acquisition, Algorithm, Definition, Deployment, FencingToken, Lease, Lock, LockForm, Release,
+    Servers, Settings,
 };
 use member::{Failure, Member};
 use std::rc::Rc;
@@ -100,30 +100,6 @@ impl GemFire {
         if self.traits.has_lease { self.ttl } else { LOCK_LEASE }
     }
 
-    async fn lock(&mut self, resource: &str) -> Acquisition {
-        let deadline = self.now().plus(self.acquire_timeout);
-        loop {
-            let member = match self.take_or_join_member(deadline).await {
-                Ok(member) => member,
-                Err(failure) => return Acquisition::Refused(wording(&failure).into()),
-            };
-            let serial = member.next_serial();
-            let failure = match member.lock(resource, serial, self.lease(), deadline).await {
-                Ok(()) => match self.token(&member, resource, deadline).await {
-                    Ok(token) => {
-                        self.serial = serial;
-                        return self.granted(resource, member, token);
-                    }
-                    Err(failure) => failure,
-                },
-                Err(failure) => failure,
-            };
-            if !matches!(failure, Failure::Departed { .. }) {
-                return self.give_up(member, (resource, serial), &failure).await;
-            }
-        }
-    }
-
     async fn take_or_join_member(&mut self, deadline: Monotonic) -> Result<Member, Failure> {
         match self.member.take().filter(|member| !member.is_closed()) {
             Some(member) => Ok(member),
@@ -176,19 +152,6 @@ impl GemFire {
             Err(_) => Acquisition::Unknown(why),
         }
     }
-
-    async fn give_back(&mut self, lease: &Lease) -> Release {
-        let Some(member) = self.member.take() else { return Release::NotHeld };
-        let patience = self.now().plus(member.silence());
-        match member.unlock(&lease.resource, self.serial, patience).await {
-            Ok(was_held) => {
-                self.member = Some(member);
-                if was_held { Release::Released } else { Release::NotHeld }
-            }
-            Err(Failure::Departed { may_have_applied: false }) => Release::NotHeld,
-            Err(failure) => Release::Unknown(wording(&failure)),
-        }
-    }
 }
 
 fn wording(failure: &Failure) -> String {
@@ -199,12 +162,41 @@ fn wording(failure: &Failure) -> String {
     }
 }
 
-impl Lock for GemFire {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.lock(resource))
+impl Algorithm for GemFire {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        let deadline = self.now().plus(self.acquire_timeout);
+        loop {
+            let member = match self.take_or_join_member(deadline).await {
+                Ok(member) => member,
+                Err(failure) => return Acquisition::Refused(wording(&failure).into()),
+            };
+            let serial = member.next_serial();
+            let failure = match member.lock(resource, serial, self.lease(), deadline).await {
+                Ok(()) => match self.token(&member, resource, deadline).await {
+                    Ok(token) => {
+                        self.serial = serial;
+                        return self.granted(resource, member, token);
+                    }
+                    Err(failure) => failure,
+                },
+                Err(failure) => failure,
+            };
+            if !matches!(failure, Failure::Departed { .. }) {
+                return self.give_up(member, (resource, serial), &failure).await;
+            }
+        }
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { self.give_back(&lease).await })
+    async fn release(&mut self, lease: Lease) -> Release {
+        let Some(member) = self.member.take() else { return Release::NotHeld };
+        let patience = self.now().plus(member.silence());
+        match member.unlock(&lease.resource, self.serial, patience).await {
+            Ok(was_held) => {
+                self.member = Some(member);
+                if was_held { Release::Released } else { Release::NotHeld }
+            }
+            Err(Failure::Departed { may_have_applied: false }) => Release::NotHeld,
+            Err(failure) => Release::Unknown(wording(&failure)),
+        }
     }
 }

@@ -70,8 +70,8 @@ pub use bytes;
 pub use call_error::CallError;
 pub use env::{Address, Env, HostKey, Monotonic, WallClock, World};
 pub use lock::{
-    Acquisition, Check, Coordinator, Definition, Deployment, Extension, FencingToken, Lease, Lock,
-    LockForm, Release, ReplicaWait, ServerLock, Servers, Settings, Usage,
+    Acquisition, Algorithm, Check, Coordinator, Definition, Deployment, Extension, FencingToken,
+    Lease, Lock, LockForm, Release, ReplicaWait, ServerLock, Servers, Settings, Usage,
 };
 pub use reply::Reply;
 pub use retry::Retry;

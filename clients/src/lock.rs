@@ -1,4 +1,5 @@
-//! The [`Lock`] trait, the results of its calls, and the [`Definition`] of a lock.
+//! The [`Algorithm`] and [`Lock`] traits, the results of their calls, and the [`Definition`] of a
+//! lock.
 //!
 //! # Writing a lock
 //!
@@ -17,10 +18,9 @@
 //! This minimal lock sets a key and lets it expire:
 //!
 //! ```
-//! use fencepost_clients::env::BoxFuture;
 //! use fencepost_clients::owned_key::{fresh_owner, set_if_absent};
-//! use fencepost_clients::{Acquisition, Definition, Deployment, Env};
-//! use fencepost_clients::{Lease, Lock, Release, Session};
+//! use fencepost_clients::{Acquisition, Algorithm, Definition, Deployment, Env};
+//! use fencepost_clients::{Lease, Release, Session};
 //!
 //! struct Expiring {
 //!     env: Env,
@@ -28,27 +28,22 @@
 //!     ttl_ms: String,
 //! }
 //!
-//! impl Lock for Expiring {
-//!     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-//!         Box::pin(async move {
-//!             let owner = fresh_owner(&self.env);
-//!             match set_if_absent(&mut self.redis, resource, &owner, &self.ttl_ms).await {
-//!                 Ok(true) => {
-//!                     let resource = resource.to_owned();
-//!                     let (token, valid_until) = (None, None);
-//!                     Acquisition::Granted(Lease { resource, owner, token, valid_until })
-//!                 }
-//!                 Ok(false) => Acquisition::Refused("held by another".into()),
-//!                 Err(error) if error.may_have_applied() => {
-//!                     Acquisition::Unknown(error.to_string())
-//!                 }
-//!                 Err(error) => Acquisition::Refused(error.to_string().into()),
+//! impl Algorithm for Expiring {
+//!     async fn acquire(&mut self, resource: &str) -> Acquisition {
+//!         let owner = fresh_owner(&self.env);
+//!         match set_if_absent(&mut self.redis, resource, &owner, &self.ttl_ms).await {
+//!             Ok(true) => {
+//!                 let (resource, token, valid_until) = (resource.to_owned(), None, None);
+//!                 Acquisition::Granted(Lease { resource, owner, token, valid_until })
 //!             }
-//!         })
+//!             Ok(false) => Acquisition::Refused("held by another".into()),
+//!             Err(error) if error.may_have_applied() => Acquisition::Unknown(error.to_string()),
+//!             Err(error) => Acquisition::Refused(error.to_string().into()),
+//!         }
 //!     }
 //!
-//!     fn release<'a>(&'a mut self, _: Lease) -> BoxFuture<'a, Release> {
-//!         Box::pin(std::future::ready(Release::Unknown("runs out by itself".to_owned())))
+//!     async fn release(&mut self, _: Lease) -> Release {
+//!         Release::Unknown("runs out by itself".to_owned())
 //!     }
 //! }
 //!
@@ -203,6 +198,64 @@ pub trait Lock {
 
     fn usage(&self) -> Usage {
         Usage::PLAIN
+    }
+}
+
+/// A [`Lock`] whose calls are `async fn`s. [`Lock`] documents the calls.
+#[expect(async_fn_in_trait, reason = "the calls of a process run on one thread")]
+pub trait Algorithm {
+    async fn acquire(&mut self, resource: &str) -> Acquisition;
+
+    async fn release(&mut self, lease: Lease) -> Release;
+
+    async fn extend(&mut self, _lease: &mut Lease) -> Extension {
+        Extension::Unsupported
+    }
+
+    async fn check(&mut self, _lease: &Lease) -> Check {
+        Check::Unsupported
+    }
+
+    async fn lost(&mut self, _lease: &Lease) {
+        std::future::pending().await
+    }
+
+    fn for_thread(&self, _env: Env) -> Option<Box<dyn Lock>> {
+        None
+    }
+
+    fn usage(&self) -> Usage {
+        Usage::PLAIN
+    }
+}
+
+impl<A: Algorithm> Lock for A {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(Algorithm::acquire(self, resource))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(Algorithm::release(self, lease))
+    }
+
+    fn extend<'a>(&'a mut self, lease: &'a mut Lease) -> BoxFuture<'a, Extension> {
+        Box::pin(Algorithm::extend(self, lease))
+    }
+
+    fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
+        Box::pin(Algorithm::check(self, lease))
+    }
+
+    fn lost<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, ()> {
+        Box::pin(Algorithm::lost(self, lease))
+    }
+
+    fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
+        Algorithm::for_thread(self, env)
+    }
+
+    fn usage(&self) -> Usage {
+        Algorithm::usage(self)
     }
 }
 

@@ -35,9 +35,9 @@ pub mod rlock;
 pub mod script;
 mod watchdog;
 
-use crate::env::{BoxFuture, Env};
+use crate::env::Env;
 use crate::lock::{
-    Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings, Usage,
+    Acquisition, Algorithm, Definition, Deployment, Lease, Lock, Release, Servers, Settings, Usage,
 };
 use rlock::{LockOptions, RLock, fresh_uuid};
 use std::rc::Rc;
@@ -97,13 +97,13 @@ struct Redisson {
     wait: Duration,
 }
 
-impl Lock for Redisson {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.lock.try_lock(resource, self.wait))
+impl Algorithm for Redisson {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        self.lock.try_lock(resource, self.wait).await
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { self.lock.unlock(&lease.resource).await })
+    async fn release(&mut self, lease: Lease) -> Release {
+        self.lock.unlock(&lease.resource).await
     }
 
     fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {

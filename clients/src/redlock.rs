@@ -10,8 +10,10 @@ mod masters;
 pub mod libraries;
 pub mod variants;
 
-use crate::env::{BoxFuture, Env};
-use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings};
+use crate::env::Env;
+use crate::lock::{
+    Acquisition, Algorithm, Definition, Deployment, Lease, Release, Servers, Settings,
+};
 use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 use masters::{Failure, Masters};
@@ -65,16 +67,15 @@ fn min_validity(ttl: Duration) -> Duration {
     ttl.saturating_sub(ttl / 100 + Duration::from_millis(2))
 }
 
-impl Lock for Redlock {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(async move {
-            let retry = Retry::start(&self.env, &self.settings);
-            retry.until_granted(async || self.attempt(resource).await).await
-        })
+impl Algorithm for Redlock {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        Retry::start(&self.env, &self.settings)
+            .until_granted(async || self.attempt(resource).await)
+            .await
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { self.masters.release(&lease).await })
+    async fn release(&mut self, lease: Lease) -> Release {
+        self.masters.release(&lease).await
     }
 }
 

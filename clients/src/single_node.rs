@@ -3,8 +3,8 @@
 //! single instance, so the lease has none.
 
 use crate::attempt::take;
-use crate::env::{BoxFuture, Env};
-use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Settings};
+use crate::env::Env;
+use crate::lock::{Acquisition, Algorithm, Definition, Deployment, Lease, Release, Settings};
 use crate::owned_key::release;
 use crate::retry::Retry;
 use crate::session::Session;
@@ -33,17 +33,16 @@ struct SingleNode {
     ttl_ms: String,
 }
 
-impl Lock for SingleNode {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+impl Algorithm for SingleNode {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
         let SingleNode { env, settings, redis, ttl_ms } = self;
-        Box::pin(
-            Retry::start(env, settings)
-                .until_granted(async || take(env, settings, redis, resource, ttl_ms).await),
-        )
+        Retry::start(env, settings)
+            .until_granted(async || take(env, settings, redis, resource, ttl_ms).await)
+            .await
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { release(&self.env, &self.settings, &mut self.redis, &lease).await })
+    async fn release(&mut self, lease: Lease) -> Release {
+        release(&self.env, &self.settings, &mut self.redis, &lease).await
     }
 }
 

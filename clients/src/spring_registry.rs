@@ -13,9 +13,9 @@
 
 use crate::call_error::CallError;
 use crate::commands::yes_or_no;
-use crate::env::{BoxFuture, Env};
+use crate::env::Env;
 use crate::lock::{
-    Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings, Usage,
+    Acquisition, Algorithm, Definition, Deployment, Lease, Release, Servers, Settings, Usage,
 };
 use crate::owned_key::{delete_if_owned, fresh_owner};
 use crate::script::Script;
@@ -130,18 +130,6 @@ impl SpringRegistry {
         SpringRegistry { registry, env, servers, settings, redis }
     }
 
-    async fn try_lock(&mut self, key: &str) -> Acquisition {
-        let wait = self.settings.acquire_timeout;
-        if self.env.timeout(wait, self.registry.lock_inside(self.env.thread())).await.is_none() {
-            return Acquisition::Refused("held by another thread of this process".into());
-        }
-        let outcome = self.try_outside(key, wait).await;
-        if !matches!(outcome, Acquisition::Granted(_)) {
-            self.registry.unlock_inside();
-        }
-        outcome
-    }
-
     /// Waits for the full `wait`, even after a wait for the ReentrantLock, as the library does.
     async fn try_outside(&mut self, key: &str, wait: Duration) -> Acquisition {
         let wait_ms = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
@@ -198,16 +186,24 @@ impl SpringRegistry {
     }
 }
 
-impl Lock for SpringRegistry {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.try_lock(resource))
+impl Algorithm for SpringRegistry {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        let wait = self.settings.acquire_timeout;
+        if self.env.timeout(wait, self.registry.lock_inside(self.env.thread())).await.is_none() {
+            return Acquisition::Refused("held by another thread of this process".into());
+        }
+        let outcome = self.try_outside(resource, wait).await;
+        if !matches!(outcome, Acquisition::Granted(_)) {
+            self.registry.unlock_inside();
+        }
+        outcome
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { self.unlock(&lease.resource).await })
+    async fn release(&mut self, lease: Lease) -> Release {
+        self.unlock(&lease.resource).await
     }
 
-    fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
+    fn for_thread(&self, env: Env) -> Option<Box<dyn crate::lock::Lock>> {
         Some(Box::new(SpringRegistry::new(&self.registry, env, &self.servers, &self.settings)))
     }
 

@@ -106,300 +106,90 @@ pub struct Twin {
     pub mistake: &'static str,
 }
 
-pub static TWINS: &[Twin] = &[
-    Twin { flawed: "setnx", fixed: "set-ex-del", mistake: "the lock never expires" },
-    Twin {
-        flawed: "setnx-expire",
-        fixed: "set-ex-del",
-        mistake: "a second command sets the expiry",
-    },
-    Twin {
-        flawed: "setnx-stale-del",
-        fixed: "setnx-stale-compare",
-        mistake: "a stale lock is deleted without checking it again",
-    },
-    Twin {
-        flawed: "setnx-stale-del",
-        fixed: "setnx-getset",
-        mistake: "a stale lock is deleted without checking it again",
-    },
-    Twin {
-        flawed: "setnx-getset",
-        fixed: "setnx-getset-nil",
-        mistake: "nil replies are read as a timeout and as a lost race",
-    },
-    Twin {
-        flawed: "setnx-getset",
-        fixed: "setnx-getset-server-time",
-        mistake: "clients compute the age of a lock with their own clocks",
-    },
-    Twin {
-        flawed: "setnx-getset",
-        fixed: "setnx-getset-owner",
-        mistake: "losers overwrite the winner's time",
-    },
-    Twin {
-        flawed: "setnx-getset",
-        fixed: "setnx-getset-owner",
-        mistake: "the release does not check the owner",
-    },
-    Twin {
-        flawed: "setnx-getset-seconds",
-        fixed: "setnx-getset",
-        mistake: "times are in whole seconds",
-    },
-    Twin {
-        flawed: "setnx-getset-expiry",
-        fixed: "setnx-getset-expiry-owner",
-        mistake: "the release compares a time instead of an owner",
-    },
-    Twin {
-        flawed: "jedis-getset",
-        fixed: "jedis-getset-owner",
-        mistake: "the release does not check the owner",
-    },
-    Twin {
-        flawed: "jedis-getset",
-        fixed: "jedis-getset-owner",
-        mistake: "a nil reply from GETSET is read as a lost race",
-    },
-    Twin {
-        flawed: "set-ex-del",
-        fixed: "set-px-get-del",
-        mistake: "the release does not check the owner",
-    },
-    Twin {
-        flawed: "thread-id-get-del",
-        fixed: "set-px-get-del",
-        mistake: "all processes use the same owner value",
-    },
-    Twin {
-        flawed: "set-px-get-del",
-        fixed: "single-node",
-        mistake: "the release compares and deletes in two commands",
-    },
-    Twin {
-        flawed: "redisson-lease",
-        fixed: "redisson",
-        mistake: "the lease is not renewed while the holder works",
-    },
-    Twin {
-        flawed: "redisson",
-        fixed: "redisson-wait",
-        mistake: "the lock is granted before any replica has it",
-    },
-    Twin {
-        flawed: "redisson",
-        fixed: "redisson-fair",
-        mistake: "waiters are not served in order of arrival",
-    },
-    Twin {
-        flawed: "redisson-redlock",
-        fixed: "redlock",
-        mistake: "the client ignores how long it took to lock the majority",
-    },
-    Twin {
-        flawed: "redlock-no-random-delay",
-        fixed: "redlock-parallel",
-        mistake: "processes with a minority each retry after the same delay",
-    },
-    Twin {
-        flawed: "redlock-no-validity-check",
-        fixed: "redlock",
-        mistake: "the client accepts a majority even after the validity time",
-    },
-    Twin {
-        flawed: "redlock-unlock-answered",
-        fixed: "redlock",
-        mistake: "masters that did not answer keep the key",
-    },
-    Twin { flawed: "redlock-fencing", fixed: "fencing", mistake: "tokens have no order" },
-    Twin {
-        flawed: "redlock-py",
-        fixed: "redlock",
-        mistake: "a lock that was taken is reported as an error",
-    },
-    Twin {
-        flawed: "node-redlock",
-        fixed: "redlock-parallel",
-        mistake: "the client does not release after a failed attempt",
-    },
-    Twin {
-        flawed: "reentrant-by-value",
-        fixed: "reentrant-counted",
-        mistake: "the inner release frees the lock",
-    },
-    Twin {
-        flawed: "watchdog-expire",
-        fixed: "watchdog",
-        mistake: "each renewal lasts exactly until the next one",
-    },
-    Twin {
-        flawed: "watchdog-resurrecting",
-        fixed: "watchdog",
-        mistake: "a late renewal takes the lock again",
-    },
-    Twin {
-        flawed: "watchdog-unstopped",
-        fixed: "watchdog",
-        mistake: "the watchdog keeps renewing after the release",
-    },
-    Twin {
-        flawed: "watchdog",
-        fixed: "watchdog-capped",
-        mistake: "a hanging holder keeps the lock forever",
-    },
-    Twin {
-        flawed: "single-node",
-        fixed: "watchdog",
-        mistake: "the lease is not renewed while the holder works",
-    },
-    Twin {
-        flawed: "lua-extend-unchecked",
-        fixed: "lua-extend",
-        mistake: "the extension does not check the owner",
-    },
-    Twin {
-        flawed: "lua-extend-reacquire",
-        fixed: "lua-extend",
-        mistake: "the holder retakes a lost lock and continues its work",
-    },
-    Twin {
-        flawed: "memcached-add",
-        fixed: "memcached-cas",
-        mistake: "the release does not check the owner",
-    },
-    Twin {
-        flawed: "memcached-add",
-        fixed: "memcached-cas",
-        mistake: "a ttl in whole seconds ends up to a second early",
-    },
-    Twin {
-        flawed: "memcached-get-delete",
-        fixed: "memcached-cas",
-        mistake: "the release compares and deletes in two commands",
-    },
-    Twin {
-        flawed: "zookeeper-naive",
-        fixed: "curator-mutex",
-        mistake: "after a lost reply the client creates a second node, and the first one stays",
-    },
-    Twin {
-        flawed: "zookeeper-herd",
-        fixed: "zookeeper-naive",
-        mistake: "every change of the queue wakes all waiters",
-    },
-    Twin {
-        flawed: "zookeeper-lost-watch",
-        fixed: "zookeeper-naive",
-        mistake: "the client does not set its watches again on another server",
-    },
-    Twin {
-        flawed: "curator-mutex",
-        fixed: "curator-suspended",
-        mistake: "the holder keeps working after the connection is lost",
-    },
-    Twin {
-        flawed: "curator-mutex",
-        fixed: "curator-fencing",
-        mistake: "the storage cannot recognise a holder whose session has ended",
-    },
-    Twin {
-        flawed: "curator-unprotected",
-        fixed: "curator-mutex",
-        mistake: "after a lost reply the client creates a second node, and the first one stays",
-    },
-    Twin {
-        flawed: "curator-any-session",
-        fixed: "curator-mutex",
-        mistake: "the client uses a node that an earlier session created",
-    },
-    Twin {
-        flawed: "curator-unguaranteed",
-        fixed: "curator-mutex",
-        mistake: "a failed release leaves its node behind",
-    },
-    Twin {
-        flawed: "jdbc-4",
-        fixed: "shedlock-db-time",
-        mistake: "each process decides by its own clock whether a row has expired",
-    },
-    Twin {
-        flawed: "jdbc-5",
-        fixed: "shedlock-db-time",
-        mistake: "each process decides by its own clock whether a row has expired",
-    },
-    Twin {
-        flawed: "jdbc-7",
-        fixed: "shedlock-db-time",
-        mistake: "each process decides by its own clock whether a row has expired",
-    },
-    Twin {
-        flawed: "shedlock-jdbc",
-        fixed: "shedlock-db-time",
-        mistake: "each process decides by its own clock whether a row has expired",
-    },
-    Twin {
-        flawed: "jdbc-5-app-id",
-        fixed: "jdbc-5",
-        mistake: "all processes have the same client id",
-    },
-    Twin {
-        flawed: "select-for-update",
-        fixed: "select-for-update-timeout",
-        mistake: "the server never ends a paused holder's transaction",
-    },
-    Twin {
-        flawed: "select-for-update-timeout",
-        fixed: "select-for-update",
-        mistake: "a paused holder loses its lock",
-    },
-    Twin {
-        flawed: "etcd-mutex-unchecked",
-        fixed: "etcd-mutex",
-        mistake: "the client does not check its own key after waiting",
-    },
-    Twin {
-        flawed: "etcd-lock-api",
-        fixed: "etcd-lock-api-fixed",
-        mistake: "the server does not check the caller's key after waiting",
-    },
-    Twin {
-        flawed: "etcd-mutex",
-        fixed: "etcd-mutex-fencing",
-        mistake: "a holder whose session has ended can still write",
-    },
-    Twin {
-        flawed: "chubby",
-        fixed: "chubby-sequencer",
-        mistake: "a write may arrive after the lock-delay",
-    },
-    Twin {
-        flawed: "chubby-no-delay",
-        fixed: "chubby",
-        mistake: "a failed holder's lock is granted again immediately",
-    },
-    Twin {
-        flawed: "chubby-no-delay",
-        fixed: "chubby-checked",
-        mistake: "the holder keeps working while its session is in jeopardy",
-    },
-    Twin {
-        flawed: "chubby-checked",
-        fixed: "chubby-sequencer",
-        mistake: "the check and the write are separate steps",
-    },
-    Twin {
-        flawed: "checked",
-        fixed: "fencing",
-        mistake: "the check and the write are separate steps",
-    },
-    Twin {
-        flawed: "gemfire",
-        fixed: "gemfire-token",
-        mistake: "a holder whose member has departed can still write",
-    },
-];
+macro_rules! twins {
+    ($($flawed:literal => $fixed:literal, $mistake:literal;)*) => {
+        &[$(Twin { flawed: $flawed, fixed: $fixed, mistake: $mistake },)*]
+    };
+}
+
+pub static TWINS: &[Twin] = twins! {
+    "setnx" => "set-ex-del", "the lock never expires";
+    "setnx-expire" => "set-ex-del", "a second command sets the expiry";
+    "setnx-stale-del" => "setnx-stale-compare", "a stale lock is deleted without checking it again";
+    "setnx-stale-del" => "setnx-getset", "a stale lock is deleted without checking it again";
+    "setnx-getset" => "setnx-getset-nil", "nil replies are read as a timeout and as a lost race";
+    "setnx-getset" => "setnx-getset-server-time",
+        "clients compute the age of a lock with their own clocks";
+    "setnx-getset" => "setnx-getset-owner", "losers overwrite the winner's time";
+    "setnx-getset" => "setnx-getset-owner", "the release does not check the owner";
+    "setnx-getset-seconds" => "setnx-getset", "times are in whole seconds";
+    "setnx-getset-expiry" => "setnx-getset-expiry-owner",
+        "the release compares a time instead of an owner";
+    "jedis-getset" => "jedis-getset-owner", "the release does not check the owner";
+    "jedis-getset" => "jedis-getset-owner", "a nil reply from GETSET is read as a lost race";
+    "set-ex-del" => "set-px-get-del", "the release does not check the owner";
+    "thread-id-get-del" => "set-px-get-del", "all processes use the same owner value";
+    "set-px-get-del" => "single-node", "the release compares and deletes in two commands";
+    "redisson-lease" => "redisson", "the lease is not renewed while the holder works";
+    "redisson" => "redisson-wait", "the lock is granted before any replica has it";
+    "redisson" => "redisson-fair", "waiters are not served in order of arrival";
+    "redisson-redlock" => "redlock", "the client ignores how long it took to lock the majority";
+    "redlock-no-random-delay" => "redlock-parallel",
+        "processes with a minority each retry after the same delay";
+    "redlock-no-validity-check" => "redlock",
+        "the client accepts a majority even after the validity time";
+    "redlock-unlock-answered" => "redlock", "masters that did not answer keep the key";
+    "redlock-fencing" => "fencing", "tokens have no order";
+    "redlock-py" => "redlock", "a lock that was taken is reported as an error";
+    "node-redlock" => "redlock-parallel", "the client does not release after a failed attempt";
+    "reentrant-by-value" => "reentrant-counted", "the inner release frees the lock";
+    "watchdog-expire" => "watchdog", "each renewal lasts exactly until the next one";
+    "watchdog-resurrecting" => "watchdog", "a late renewal takes the lock again";
+    "watchdog-unstopped" => "watchdog", "the watchdog keeps renewing after the release";
+    "watchdog" => "watchdog-capped", "a hanging holder keeps the lock forever";
+    "single-node" => "watchdog", "the lease is not renewed while the holder works";
+    "lua-extend-unchecked" => "lua-extend", "the extension does not check the owner";
+    "lua-extend-reacquire" => "lua-extend", "the holder retakes a lost lock and continues its work";
+    "memcached-add" => "memcached-cas", "the release does not check the owner";
+    "memcached-add" => "memcached-cas", "a ttl in whole seconds ends up to a second early";
+    "memcached-get-delete" => "memcached-cas", "the release compares and deletes in two commands";
+    "zookeeper-naive" => "curator-mutex",
+        "after a lost reply the client creates a second node, and the first one stays";
+    "zookeeper-herd" => "zookeeper-naive", "every change of the queue wakes all waiters";
+    "zookeeper-lost-watch" => "zookeeper-naive",
+        "the client does not set its watches again on another server";
+    "curator-mutex" => "curator-suspended", "the holder keeps working after the connection is lost";
+    "curator-mutex" => "curator-fencing",
+        "the storage cannot recognise a holder whose session has ended";
+    "curator-unprotected" => "curator-mutex",
+        "after a lost reply the client creates a second node, and the first one stays";
+    "curator-any-session" => "curator-mutex",
+        "the client uses a node that an earlier session created";
+    "curator-unguaranteed" => "curator-mutex", "a failed release leaves its node behind";
+    "jdbc-4" => "shedlock-db-time",
+        "each process decides by its own clock whether a row has expired";
+    "jdbc-5" => "shedlock-db-time",
+        "each process decides by its own clock whether a row has expired";
+    "jdbc-7" => "shedlock-db-time",
+        "each process decides by its own clock whether a row has expired";
+    "shedlock-jdbc" => "shedlock-db-time",
+        "each process decides by its own clock whether a row has expired";
+    "jdbc-5-app-id" => "jdbc-5", "all processes have the same client id";
+    "select-for-update" => "select-for-update-timeout",
+        "the server never ends a paused holder's transaction";
+    "select-for-update-timeout" => "select-for-update", "a paused holder loses its lock";
+    "etcd-mutex-unchecked" => "etcd-mutex", "the client does not check its own key after waiting";
+    "etcd-lock-api" => "etcd-lock-api-fixed",
+        "the server does not check the caller's key after waiting";
+    "etcd-mutex" => "etcd-mutex-fencing", "a holder whose session has ended can still write";
+    "chubby" => "chubby-sequencer", "a write may arrive after the lock-delay";
+    "chubby-no-delay" => "chubby", "a failed holder's lock is granted again immediately";
+    "chubby-no-delay" => "chubby-checked",
+        "the holder keeps working while its session is in jeopardy";
+    "chubby-checked" => "chubby-sequencer", "the check and the write are separate steps";
+    "checked" => "fencing", "the check and the write are separate steps";
+    "gemfire" => "gemfire-token", "a holder whose member has departed can still write";
+};
 
 pub fn find(name: &str) -> Option<&'static Definition> {
     CLIENTS.iter().find(|definition| definition.name == name)

@@ -1,6 +1,5 @@
 use crate::explain::literature::{Conditions, expected};
 use crate::record::history::Change;
-use crate::record::programs::Ran;
 use crate::record::story::Story;
 use crate::summary::expectation::Expectation;
 use crate::summary::facts::{RunContext, RunFacts};
@@ -8,7 +7,6 @@ use crate::summary::report::{self, Nearby, OnThisPlan, Remedy, Report, RunReport
 use crate::summary::stages::{Recordings, Stages};
 use crate::summary::sweep::{self, Cell, Measured, RunSummary, SeedRange, Shard, Sweep, Wanted};
 use fencepost_faults::{Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault};
-use std::collections::BTreeMap;
 
 const CLIENT: Node = Node::Client(1);
 
@@ -69,8 +67,7 @@ pub(crate) fn threads() -> Story {
         .acquires(2_100, second)
         .server(2_105, 1, Change::Extended, "a41f", Some(second))
         .hears(2_110, second, "a41f")
-        .fault_began(3_000, 1, "pause", &[CLIENT])
-        .fault_ended(4_000, 1, "pause", CLIENT)
+        .faulted(3_000..4_000, 1, "pause", &[CLIENT])
         .fault_began(5_000, 2, "crash", &[CLIENT])
         .crashes(5_000, 1)
         .fault_ended(6_000, 2, "crash", CLIENT)
@@ -87,8 +84,7 @@ pub(crate) fn quiet() -> Story {
         .acquires(990, 1)
         .grants(995, 1, "a")
         .hears(1_000, 1, "a")
-        .fault_began(1_200, 1, "pause", &[CLIENT])
-        .fault_ended(2_700, 1, "pause", CLIENT)
+        .faulted(1_200..2_700, 1, "pause", &[CLIENT])
         .releases(3_000, 1)
         .removed(3_001, "a", 1)
         .takes(4_000, 2, "b")
@@ -117,13 +113,8 @@ pub(crate) fn facts(story: Story) -> RunFacts {
         plan: plan(&header.fault.to_string()),
         messages: 1_204,
         expected: expected(&header.client, &header.fault, conditions),
-        lengths: BTreeMap::new(),
-        programs: Vec::new(),
-        ran: Ran::default(),
-        failure: None,
-        failed_server: None,
-        note: None,
         replay: format!("fencepost replay out/{}-{}-7.json", header.client, header.fault),
+        ..RunContext::default()
     };
     RunFacts::new(&history, context)
 }

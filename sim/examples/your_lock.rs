@@ -3,10 +3,9 @@
 //!
 //! The lock sets a random value with SET NX PX, and compares the value with GET before DEL.
 
-use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{fresh_owner, set_if_absent};
 use fencepost::clients::{
-    Acquisition, Definition, Deployment, Env, Lease, Lock, Release, Retry, Session, Settings,
+    Acquisition, Algorithm, Definition, Deployment, Env, Lease, Release, Retry, Session, Settings,
 };
 use fencepost::testing::{Expect, LockTest};
 
@@ -29,11 +28,11 @@ struct YourLock {
     settings: Settings,
 }
 
-impl Lock for YourLock {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+impl Algorithm for YourLock {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
         let YourLock { env, redis, settings } = self;
         let ttl_ms = settings.ttl.as_millis().to_string();
-        Box::pin(Retry::start(env, settings).until_granted(async move || {
+        let attempt = async || {
             let owner = fresh_owner(env);
             match set_if_absent(redis, resource, &owner, &ttl_ms).await {
                 Ok(true) => {
@@ -45,23 +44,22 @@ impl Lock for YourLock {
                 Err(error) if error.may_have_applied() => Acquisition::Unknown(error.to_string()),
                 Err(error) => Acquisition::Refused(error.to_string().into()),
             }
-        }))
+        };
+        Retry::start(env, settings).until_granted(attempt).await
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move {
-            let key = lease.resource.as_bytes();
-            match self.redis.call(&[b"GET", key]).await {
-                Ok(reply) if reply.as_bytes() != Some(&lease.owner[..]) => return Release::NotHeld,
-                Ok(_) => {}
-                Err(error) => return Release::Unknown(error.to_string()),
-            }
-            // The lock may expire and another process may acquire it between GET and DEL.
-            match self.redis.call(&[b"DEL", key]).await {
-                Ok(_) => Release::Released,
-                Err(error) => Release::Unknown(error.to_string()),
-            }
-        })
+    async fn release(&mut self, lease: Lease) -> Release {
+        let key = lease.resource.as_bytes();
+        match self.redis.call(&[b"GET", key]).await {
+            Ok(reply) if reply.as_bytes() != Some(&lease.owner[..]) => return Release::NotHeld,
+            Ok(_) => {}
+            Err(error) => return Release::Unknown(error.to_string()),
+        }
+        // The lock may expire and another process may acquire it between GET and DEL.
+        match self.redis.call(&[b"DEL", key]).await {
+            Ok(_) => Release::Released,
+            Err(error) => Release::Unknown(error.to_string()),
+        }
     }
 }
 

@@ -5,8 +5,7 @@
 
 use super::{Base, entry};
 use crate::attempt::take;
-use crate::env::BoxFuture;
-use crate::lock::{Acquisition, Check, Definition, Lease, Lock, Release, Usage};
+use crate::lock::{Acquisition, Algorithm, Check, Definition, Lease, Release, Usage};
 use crate::owned_key::release;
 use crate::retry::Retry;
 
@@ -24,23 +23,22 @@ struct Checked {
     ttl_ms: String,
 }
 
-impl Lock for Checked {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+impl Algorithm for Checked {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
         let Base { env, settings, redis } = &mut self.base;
         let ttl_ms = &self.ttl_ms;
-        Box::pin(
-            Retry::start(env, settings)
-                .until_granted(async || take(env, settings, redis, resource, ttl_ms).await),
-        )
+        Retry::start(env, settings)
+            .until_granted(async || take(env, settings, redis, resource, ttl_ms).await)
+            .await
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+    async fn release(&mut self, lease: Lease) -> Release {
         let Base { env, settings, redis } = &mut self.base;
-        Box::pin(async move { release(env, settings, redis, &lease).await })
+        release(env, settings, redis, &lease).await
     }
 
-    fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
-        Box::pin(self.base.check(lease))
+    async fn check(&mut self, lease: &Lease) -> Check {
+        self.base.check(lease).await
     }
 
     fn usage(&self) -> Usage {

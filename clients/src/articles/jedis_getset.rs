@@ -27,8 +27,7 @@
 use super::stamp::{Value, now_ms, set_if_unchanged, time_in};
 use super::{AttemptFailure, Base, acquisition, release_result};
 use crate::commands::{delete, get, get_set, set_nx};
-use crate::env::BoxFuture;
-use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
+use crate::lock::{Acquisition, Algorithm, Definition, Deployment, Lease, Release};
 use crate::owned_key::delete_if_owned;
 use bytes::Bytes;
 use std::time::Duration;
@@ -65,24 +64,6 @@ struct JedisGetset {
 }
 
 impl JedisGetset {
-    async fn acquire_within(&mut self, resource: &str) -> Acquisition {
-        let mut timeout_ms =
-            i64::try_from(self.base.settings.acquire_timeout.as_millis()).unwrap_or(i64::MAX);
-        while timeout_ms >= 0 {
-            let attempt = self.attempt(resource).await;
-            // The class does not catch Jedis's exceptions.
-            if !matches!(attempt, Err(AttemptFailure::Held)) {
-                return acquisition(resource, attempt);
-            }
-            timeout_ms -= SLEEP_MS;
-            self.base.env.sleep(Duration::from_millis(SLEEP_MS.unsigned_abs())).await;
-            if self.base.env.is_interrupted() {
-                break;
-            }
-        }
-        acquisition(resource, Err(AttemptFailure::Held))
-    }
-
     async fn attempt(&mut self, resource: &str) -> Result<Bytes, AttemptFailure> {
         let expire_ms = self.base.expire_ms();
         let Base { env, redis, .. } = &mut self.base;
@@ -107,18 +88,30 @@ impl JedisGetset {
     }
 }
 
-impl Lock for JedisGetset {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.acquire_within(resource))
+impl Algorithm for JedisGetset {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        let mut timeout_ms =
+            i64::try_from(self.base.settings.acquire_timeout.as_millis()).unwrap_or(i64::MAX);
+        while timeout_ms >= 0 {
+            let attempt = self.attempt(resource).await;
+            // The class does not catch Jedis's exceptions.
+            if !matches!(attempt, Err(AttemptFailure::Held)) {
+                return acquisition(resource, attempt);
+            }
+            timeout_ms -= SLEEP_MS;
+            self.base.env.sleep(Duration::from_millis(SLEEP_MS.unsigned_abs())).await;
+            if self.base.env.is_interrupted() {
+                break;
+            }
+        }
+        acquisition(resource, Err(AttemptFailure::Held))
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move {
-            let redis = &mut self.base.redis;
-            release_result(match self.value {
-                Value::Bare => delete(redis, &lease.resource).await,
-                Value::Owned => delete_if_owned(redis, &lease.resource, &lease.owner).await,
-            })
+    async fn release(&mut self, lease: Lease) -> Release {
+        let redis = &mut self.base.redis;
+        release_result(match self.value {
+            Value::Bare => delete(redis, &lease.resource).await,
+            Value::Owned => delete_if_owned(redis, &lease.resource, &lease.owner).await,
         })
     }
 }

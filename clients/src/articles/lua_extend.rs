@@ -17,8 +17,8 @@ use super::{Base, entry};
 use crate::attempt::take;
 use crate::call_error::CallError;
 use crate::commands::{set_px, yes_or_no};
-use crate::env::{BoxFuture, Note};
-use crate::lock::{Acquisition, Definition, Extension, Lease, Lock, Release, Usage};
+use crate::env::Note;
+use crate::lock::{Acquisition, Algorithm, Definition, Extension, Lease, Lock, Release, Usage};
 use crate::owned_key::{extend_if_owned, release};
 use crate::retry::Retry;
 use crate::script::Script;
@@ -74,37 +74,6 @@ fn lock(base: Base, mode: ExtendMode) -> Box<dyn Lock> {
 }
 
 impl LuaExtend {
-    async fn acquire_with_validity(&mut self, resource: &str) -> Acquisition {
-        let Base { env, settings, redis } = &mut self.base;
-        let ttl_ms = &self.ttl_ms;
-        let attempt = async || {
-            let sent = env.monotonic_clock();
-            match take(env, settings, redis, resource, ttl_ms).await {
-                Acquisition::Granted(lease) => Acquisition::Granted(Lease {
-                    valid_until: Some(sent.plus(settings.ttl)),
-                    ..lease
-                }),
-                other => other,
-            }
-        };
-        Retry::start(env, settings).until_granted(attempt).await
-    }
-
-    async fn extend_now(&mut self, lease: &mut Lease) -> Extension {
-        let sent = self.base.env.monotonic_clock();
-        match self.send_extension(lease).await {
-            Ok(true) => {
-                lease.valid_until = Some(sent.plus(self.base.settings.ttl));
-                Extension::Extended
-            }
-            Ok(false) => {
-                self.base.env.note(Note::LockLost);
-                Extension::NotHeld
-            }
-            Err(error) => Extension::Unknown(error.to_string()),
-        }
-    }
-
     async fn send_extension(&mut self, lease: &Lease) -> Result<bool, CallError> {
         let Lease { resource, owner, .. } = lease;
         let redis = &mut self.base.redis;
@@ -121,18 +90,41 @@ impl LuaExtend {
     }
 }
 
-impl Lock for LuaExtend {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.acquire_with_validity(resource))
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+impl Algorithm for LuaExtend {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
         let Base { env, settings, redis } = &mut self.base;
-        Box::pin(async move { release(env, settings, redis, &lease).await })
+        let ttl_ms = &self.ttl_ms;
+        let attempt = async || {
+            let sent = env.monotonic_clock();
+            match take(env, settings, redis, resource, ttl_ms).await {
+                Acquisition::Granted(lease) => Acquisition::Granted(Lease {
+                    valid_until: Some(sent.plus(settings.ttl)),
+                    ..lease
+                }),
+                other => other,
+            }
+        };
+        Retry::start(env, settings).until_granted(attempt).await
     }
 
-    fn extend<'a>(&'a mut self, lease: &'a mut Lease) -> BoxFuture<'a, Extension> {
-        Box::pin(self.extend_now(lease))
+    async fn release(&mut self, lease: Lease) -> Release {
+        let Base { env, settings, redis } = &mut self.base;
+        release(env, settings, redis, &lease).await
+    }
+
+    async fn extend(&mut self, lease: &mut Lease) -> Extension {
+        let sent = self.base.env.monotonic_clock();
+        match self.send_extension(lease).await {
+            Ok(true) => {
+                lease.valid_until = Some(sent.plus(self.base.settings.ttl));
+                Extension::Extended
+            }
+            Ok(false) => {
+                self.base.env.note(Note::LockLost);
+                Extension::NotHeld
+            }
+            Err(error) => Extension::Unknown(error.to_string()),
+        }
     }
 
     fn usage(&self) -> Usage {

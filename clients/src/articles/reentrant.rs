@@ -9,8 +9,8 @@
 use super::{AttemptFailure, Base, acquisition, entry};
 use crate::attempt::take;
 use crate::commands::get;
-use crate::env::{BoxFuture, Note};
-use crate::lock::{Acquisition, Definition, Lease, Lock, Release, Usage};
+use crate::env::Note;
+use crate::lock::{Acquisition, Algorithm, Definition, Lease, Release, Usage};
 use crate::owned_key::{fresh_owner, release, set_if_absent};
 use crate::retry::Retry;
 use bytes::Bytes;
@@ -55,18 +55,19 @@ async fn attempt(
     }
 }
 
-impl Lock for ByValue {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+impl Algorithm for ByValue {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
         let ByValue { base, my_random_value } = self;
-        let retry = Retry::start(&base.env, &base.settings);
-        Box::pin(retry.until_granted(async || {
-            acquisition(resource, attempt(base, resource, my_random_value).await)
-        }))
+        Retry::start(&base.env, &base.settings)
+            .until_granted(async || {
+                acquisition(resource, attempt(base, resource, my_random_value).await)
+            })
+            .await
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+    async fn release(&mut self, lease: Lease) -> Release {
         let Base { env, settings, redis } = &mut self.base;
-        Box::pin(async move { release(env, settings, redis, &lease).await })
+        release(env, settings, redis, &lease).await
     }
 
     fn usage(&self) -> Usage {
@@ -85,8 +86,8 @@ struct HeldLock {
     count: usize,
 }
 
-impl Counted {
-    async fn acquire_or_reenter(&mut self, resource: &str) -> Acquisition {
+impl Algorithm for Counted {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
         let Base { env, settings, redis } = &mut self.base;
         if let Some(held) = &mut self.held {
             return match get(redis, resource).await {
@@ -111,7 +112,7 @@ impl Counted {
         outcome
     }
 
-    async fn release_one(&mut self, lease: Lease) -> Release {
+    async fn release(&mut self, lease: Lease) -> Release {
         if let Some(held) = &mut self.held
             && held.count > 1
         {
@@ -121,16 +122,6 @@ impl Counted {
         self.held = None;
         let Base { env, settings, redis } = &mut self.base;
         release(env, settings, redis, &lease).await
-    }
-}
-
-impl Lock for Counted {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.acquire_or_reenter(resource))
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(self.release_one(lease))
     }
 
     fn usage(&self) -> Usage {

@@ -19,8 +19,10 @@ use super::{Base, entry};
 use crate::attempt::take;
 use crate::call_error::CallError;
 use crate::commands::{expire_ms, get, set_px};
-use crate::env::{BoxFuture, Env, Monotonic, Note, Spawned};
-use crate::lock::{Acquisition, Definition, Lease, Lock, Release, Servers, Settings, Usage};
+use crate::env::{Env, Monotonic, Note, Spawned};
+use crate::lock::{
+    Acquisition, Algorithm, Definition, Lease, Lock, Release, Servers, Settings, Usage,
+};
 use crate::owned_key::{extend_if_owned, release};
 use crate::retry::Retry;
 use crate::session::Session;
@@ -167,21 +169,6 @@ enum Renewed {
 }
 
 impl Watched {
-    async fn acquire_and_watch(&mut self, resource: &str) -> Acquisition {
-        let Base { env, settings, redis } = &mut self.base;
-        let ttl_ms = &self.ttl_ms;
-        let mut sent = env.monotonic_clock();
-        let attempt = async || {
-            sent = env.monotonic_clock();
-            take(env, settings, redis, resource, ttl_ms).await
-        };
-        let outcome = Retry::start(env, settings).until_granted(attempt).await;
-        if let Acquisition::Granted(lease) = &outcome {
-            self.watch(lease, sent);
-        }
-        outcome
-    }
-
     fn watch(&mut self, lease: &Lease, sent: Monotonic) {
         let Base { env, settings, .. } = &self.base;
         let dog = Renewer {
@@ -198,14 +185,6 @@ impl Watched {
         if self.policy.end == End::AtRelease {
             self.renewers.insert(lease.owner.clone(), task);
         }
-    }
-
-    async fn stop_and_release(&mut self, lease: Lease) -> Release {
-        if let Some(task) = self.renewers.remove(&lease.owner) {
-            task.abort();
-        }
-        let Base { env, settings, redis } = &mut self.base;
-        release(env, settings, redis, &lease).await
     }
 }
 
@@ -270,17 +249,32 @@ impl Renewer {
     }
 }
 
-impl Lock for Watched {
+impl Algorithm for Watched {
     fn usage(&self) -> Usage {
         Usage { renews: true, ..Usage::PLAIN }
     }
 
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.acquire_and_watch(resource))
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        let Base { env, settings, redis } = &mut self.base;
+        let ttl_ms = &self.ttl_ms;
+        let mut sent = env.monotonic_clock();
+        let attempt = async || {
+            sent = env.monotonic_clock();
+            take(env, settings, redis, resource, ttl_ms).await
+        };
+        let outcome = Retry::start(env, settings).until_granted(attempt).await;
+        if let Acquisition::Granted(lease) = &outcome {
+            self.watch(lease, sent);
+        }
+        outcome
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(self.stop_and_release(lease))
+    async fn release(&mut self, lease: Lease) -> Release {
+        if let Some(task) = self.renewers.remove(&lease.owner) {
+            task.abort();
+        }
+        let Base { env, settings, redis } = &mut self.base;
+        release(env, settings, redis, &lease).await
     }
 }
 

@@ -24,10 +24,10 @@ use super::gateway::{Failure, Gateway};
 use super::keys::{self, Place};
 use super::session::Session;
 use super::{lease_of, name_of};
-use crate::env::{BoxFuture, Env, Monotonic, Note};
+use crate::env::{Env, Monotonic, Note};
 use crate::lock::{
-    Acquisition, Definition, Deployment, FencingToken, Lease, Lock, Release, ServerLock, Servers,
-    Settings, Usage,
+    Acquisition, Algorithm, Definition, Deployment, FencingToken, Lease, Lock, Release, ServerLock,
+    Servers, Settings, Usage,
 };
 use std::rc::Rc;
 use std::time::Duration;
@@ -110,7 +110,27 @@ impl From<Failure> for AcquireFailure {
 }
 
 impl Mutex {
-    async fn lock(&mut self, resource: &str) -> Acquisition {
+    async fn wait(
+        &self,
+        prefix: &str,
+        key: &str,
+        revision: i64,
+        deadline: Monotonic,
+    ) -> Result<i64, AcquireFailure> {
+        while let Some((last, seen)) =
+            keys::last_key_before(&self.gateway, prefix, revision, deadline).await?
+        {
+            self.gateway.wait_for_deletion(&last, seen).await?;
+        }
+        if self.traits.checks_key && !keys::exists(&self.gateway, key, deadline).await? {
+            return Err(AcquireFailure::SessionExpired);
+        }
+        Ok(revision)
+    }
+}
+
+impl Algorithm for Mutex {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
         let env = self.gateway.env().clone();
         let deadline = env.monotonic_clock().plus(self.acquire_timeout);
         let session = match Session::open(&self.gateway, self.ttl, deadline).await {
@@ -151,25 +171,7 @@ impl Mutex {
         }
     }
 
-    async fn wait(
-        &self,
-        prefix: &str,
-        key: &str,
-        revision: i64,
-        deadline: Monotonic,
-    ) -> Result<i64, AcquireFailure> {
-        while let Some((last, seen)) =
-            keys::last_key_before(&self.gateway, prefix, revision, deadline).await?
-        {
-            self.gateway.wait_for_deletion(&last, seen).await?;
-        }
-        if self.traits.checks_key && !keys::exists(&self.gateway, key, deadline).await? {
-            return Err(AcquireFailure::SessionExpired);
-        }
-        Ok(revision)
-    }
-
-    async fn give_back(&mut self, lease: &Lease) -> Release {
+    async fn release(&mut self, lease: Lease) -> Release {
         let Some(session) = self.session.take() else { return Release::NotHeld };
         let key = format!("{}/{}", lease.resource, name_of(session.lease));
         let unlocked = keys::delete(&self.gateway, &key).await;
@@ -181,25 +183,13 @@ impl Mutex {
             (Err(failure), Err(_)) => Release::Unknown(failure.to_string()),
         }
     }
-}
 
-impl Lock for Mutex {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.lock(resource))
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { self.give_back(&lease).await })
-    }
-
-    fn lost<'a>(&'a mut self, _: &'a Lease) -> BoxFuture<'a, ()> {
-        Box::pin(async move {
-            let Some(session) = self.session.as_ref().filter(|_| self.traits.leaves) else {
-                return std::future::pending().await;
-            };
-            session.done().await;
-            self.gateway.env().note(Note::LockLost);
-        })
+    async fn lost(&mut self, _: &Lease) {
+        let Some(session) = self.session.as_ref().filter(|_| self.traits.leaves) else {
+            return std::future::pending().await;
+        };
+        session.done().await;
+        self.gateway.env().note(Note::LockLost);
     }
 
     fn usage(&self) -> Usage {

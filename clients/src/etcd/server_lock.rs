@@ -8,9 +8,10 @@
 use super::gateway::{Failure, Gateway};
 use super::session::Session;
 use super::{lease_of, name_of, number, to_base64};
-use crate::env::{BoxFuture, Env, Monotonic};
+use crate::env::{Env, Monotonic};
 use crate::lock::{
-    Acquisition, Definition, Deployment, Lease, Lock, Release, ServerLock, Servers, Settings,
+    Acquisition, Algorithm, Definition, Deployment, Lease, Lock, Release, ServerLock, Servers,
+    Settings,
 };
 use serde_json::{Value, json};
 use std::rc::Rc;
@@ -49,7 +50,28 @@ struct ServerSide {
 }
 
 impl ServerSide {
-    async fn lock(&mut self, resource: &str) -> Acquisition {
+    async fn ask(&self, resource: &str, lease: i64, deadline: Monotonic) -> Result<(), String> {
+        let env = self.gateway.env();
+        let body = json!({"name": to_base64(resource), "lease": lease.to_string()}).to_string();
+        let left = deadline.since(env.monotonic_clock()).max(self.gateway.timeout());
+        let call = async {
+            let mut link = self.gateway.link().await?;
+            let (status, answer) = link.ask_without_timeout("lock/lock", &body).await?;
+            let told: Value = serde_json::from_slice(&answer).unwrap_or_default();
+            match status {
+                200 => Ok(()),
+                _ => Err(Failure::Refused(told["message"].as_str().unwrap_or_default().to_owned())),
+            }
+        };
+        match env.timeout(left, call).await {
+            Some(outcome) => outcome.map_err(|failure: Failure| failure.to_string()),
+            None => Err("held by another".to_owned()),
+        }
+    }
+}
+
+impl Algorithm for ServerSide {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
         let env = self.gateway.env().clone();
         let deadline = env.monotonic_clock().plus(self.acquire_timeout);
         let session = match Session::open(&self.gateway, self.ttl, deadline).await {
@@ -72,26 +94,7 @@ impl ServerSide {
         }
     }
 
-    async fn ask(&self, resource: &str, lease: i64, deadline: Monotonic) -> Result<(), String> {
-        let env = self.gateway.env();
-        let body = json!({"name": to_base64(resource), "lease": lease.to_string()}).to_string();
-        let left = deadline.since(env.monotonic_clock()).max(self.gateway.timeout());
-        let call = async {
-            let mut link = self.gateway.link().await?;
-            let (status, answer) = link.ask_without_timeout("lock/lock", &body).await?;
-            let told: Value = serde_json::from_slice(&answer).unwrap_or_default();
-            match status {
-                200 => Ok(()),
-                _ => Err(Failure::Refused(told["message"].as_str().unwrap_or_default().to_owned())),
-            }
-        };
-        match env.timeout(left, call).await {
-            Some(outcome) => outcome.map_err(|failure: Failure| failure.to_string()),
-            None => Err("held by another".to_owned()),
-        }
-    }
-
-    async fn give_back(&mut self, lease: &Lease) -> Release {
+    async fn release(&mut self, lease: Lease) -> Release {
         let Some(session) = self.session.take() else { return Release::NotHeld };
         let key = to_base64(format!("{}/{}", lease.resource, name_of(session.lease)));
         // The answer does not tell whether the server deleted a key.
@@ -102,15 +105,5 @@ impl ServerSide {
             (_, Ok(())) => Release::Released,
             (Ok(_), Err(failure)) | (Err(failure), Err(_)) => Release::Unknown(failure.to_string()),
         }
-    }
-}
-
-impl Lock for ServerSide {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.lock(resource))
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { self.give_back(&lease).await })
     }
 }

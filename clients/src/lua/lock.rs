@@ -3,9 +3,10 @@ use super::connections::Place;
 use super::natives::UPTIME_MS;
 use super::process::{Failed, Function, Kind, LuaValue, Pinned, Process};
 use super::script::Script;
-use crate::env::{BoxFuture, Env, Monotonic, Note, Spawned};
+use crate::env::{Env, Monotonic, Note, Spawned};
 use crate::lock::{
-    Acquisition, Check, Extension, FencingToken, Lease, Lock, Release, Servers, Settings, Usage,
+    Acquisition, Algorithm, Check, Extension, FencingToken, Lease, Lock, Release, Servers,
+    Settings, Usage,
 };
 use crate::retry::Retry;
 use bytes::Bytes;
@@ -100,19 +101,6 @@ impl Scripted {
         }
     }
 
-    async fn acquire_and_renew(&mut self, resource: &str) -> Acquisition {
-        let (outcome, sent) = match self.attempts(resource).await {
-            Ok(outcome) => outcome,
-            Err(problem) => return Acquisition::Unknown(problem),
-        };
-        if let Acquisition::Granted(lease) = &outcome
-            && self.script.facts.has_renew
-        {
-            self.renew(lease, sent);
-        }
-        outcome
-    }
-
     fn renew(&mut self, lease: &Lease, sent: Monotonic) {
         let Ok(actor) = &self.actor else { return };
         let renewal = Renewal {
@@ -156,19 +144,6 @@ impl Scripted {
                 Check::NotHeld
             }
             Answer::Unknown(reason) => Check::Unknown(reason),
-        }
-    }
-
-    async fn stop_and_release(&mut self, lease: Lease) -> Release {
-        if let Some(task) = self.renewals.remove(&lease.owner) {
-            task.abort();
-        }
-        let mut arguments = Scripted::lease_values(&lease);
-        arguments.extend(lease.token.map(|token| LuaValue::Int(token.0 as i64)));
-        match self.ask(Function::Release, arguments).await {
-            Answer::Yes => Release::Released,
-            Answer::No => Release::NotHeld,
-            Answer::Unknown(reason) => Release::Unknown(reason),
         }
     }
 }
@@ -316,27 +291,45 @@ fn valid_until(
     Ok(Some(Monotonic(((milliseconds - UPTIME_MS) * 1_000.0).round().max(0.0) as u64)))
 }
 
-impl Lock for Scripted {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.acquire_and_renew(resource))
+impl Algorithm for Scripted {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        let (outcome, sent) = match self.attempts(resource).await {
+            Ok(outcome) => outcome,
+            Err(problem) => return Acquisition::Unknown(problem),
+        };
+        if let Acquisition::Granted(lease) = &outcome
+            && self.script.facts.has_renew
+        {
+            self.renew(lease, sent);
+        }
+        outcome
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(self.stop_and_release(lease))
+    async fn release(&mut self, lease: Lease) -> Release {
+        if let Some(task) = self.renewals.remove(&lease.owner) {
+            task.abort();
+        }
+        let mut arguments = Scripted::lease_values(&lease);
+        arguments.extend(lease.token.map(|token| LuaValue::Int(token.0 as i64)));
+        match self.ask(Function::Release, arguments).await {
+            Answer::Yes => Release::Released,
+            Answer::No => Release::NotHeld,
+            Answer::Unknown(reason) => Release::Unknown(reason),
+        }
     }
 
-    fn extend<'a>(&'a mut self, lease: &'a mut Lease) -> BoxFuture<'a, Extension> {
+    async fn extend(&mut self, lease: &mut Lease) -> Extension {
         if !self.script.facts.extends {
-            return Box::pin(std::future::ready(Extension::Unsupported));
+            return Extension::Unsupported;
         }
-        Box::pin(self.extend_now(lease))
+        self.extend_now(lease).await
     }
 
-    fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
+    async fn check(&mut self, lease: &Lease) -> Check {
         if !self.script.facts.checks {
-            return Box::pin(std::future::ready(Check::Unsupported));
+            return Check::Unsupported;
         }
-        Box::pin(self.check_now(lease))
+        self.check_now(lease).await
     }
 
     fn usage(&self) -> Usage {

@@ -4,8 +4,7 @@
 //! on the full lease**, which may end almost a second early. `memcached-cas` fixes both.
 
 use super::{Base, released, taken, whole_seconds};
-use crate::env::BoxFuture;
-use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
+use crate::lock::{Acquisition, Algorithm, Definition, Deployment, Lease, Release};
 use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 
@@ -29,13 +28,14 @@ impl Add {
     }
 }
 
-impl Lock for Add {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        let retry = Retry::start(&self.0.env, &self.0.settings);
-        Box::pin(retry.until_granted(async || self.attempt(resource).await))
+impl Algorithm for Add {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        Retry::start(&self.0.env, &self.0.settings)
+            .until_granted(async || self.attempt(resource).await)
+            .await
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { released(self.0.delete(&lease.resource).await) })
+    async fn release(&mut self, lease: Lease) -> Release {
+        released(self.0.delete(&lease.resource).await)
     }
 }

@@ -8,8 +8,8 @@
 
 use super::{Base, whole_seconds};
 use crate::call_error::CallError;
-use crate::env::{BoxFuture, Monotonic};
-use crate::lock::{Acquisition, Definition, Deployment, FencingToken, Lease, Lock, Release};
+use crate::env::Monotonic;
+use crate::lock::{Acquisition, Algorithm, Definition, Deployment, FencingToken, Lease, Release};
 use crate::owned_key::{RELEASE_ATTEMPTS, fresh_owner};
 use crate::retry::Retry;
 use bytes::Bytes;
@@ -76,8 +76,25 @@ impl Cas {
             _ => Ok(false),
         }
     }
+}
 
-    async fn release_own(&mut self, lease: &Lease) -> Release {
+enum Taken {
+    Ours(FencingToken),
+    Held,
+    /// The item was stored, but was gone or replaced before the client read its cas id.
+    Lost,
+    /// The item was stored, but the client could not read its cas id.
+    Unconfirmed(CallError),
+}
+
+impl Algorithm for Cas {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        Retry::start(&self.0.env, &self.0.settings)
+            .until_granted(async || self.attempt(resource).await)
+            .await
+    }
+
+    async fn release(&mut self, lease: Lease) -> Release {
         let mut lost = None;
         for attempt in 0..RELEASE_ATTEMPTS {
             if attempt > 0 {
@@ -93,25 +110,5 @@ impl Cas {
             }
         }
         Release::Unknown(lost.map_or_else(String::new, |first| first.to_string()))
-    }
-}
-
-enum Taken {
-    Ours(FencingToken),
-    Held,
-    /// The item was stored, but was gone or replaced before the client read its cas id.
-    Lost,
-    /// The item was stored, but the client could not read its cas id.
-    Unconfirmed(CallError),
-}
-
-impl Lock for Cas {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        let retry = Retry::start(&self.0.env, &self.0.settings);
-        Box::pin(retry.until_granted(async || self.attempt(resource).await))
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { self.release_own(&lease).await })
     }
 }

@@ -5,8 +5,7 @@
 
 use super::{Base, released, taken, whole_seconds};
 use crate::call_error::CallError;
-use crate::env::BoxFuture;
-use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
+use crate::lock::{Acquisition, Algorithm, Definition, Deployment, Lease, Release};
 use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 
@@ -38,13 +37,14 @@ impl GetDelete {
     }
 }
 
-impl Lock for GetDelete {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        let retry = Retry::start(&self.0.env, &self.0.settings);
-        Box::pin(retry.until_granted(async || self.attempt(resource).await))
+impl Algorithm for GetDelete {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        Retry::start(&self.0.env, &self.0.settings)
+            .until_granted(async || self.attempt(resource).await)
+            .await
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { released(self.remove(&lease).await) })
+    async fn release(&mut self, lease: Lease) -> Release {
+        released(self.remove(&lease).await)
     }
 }

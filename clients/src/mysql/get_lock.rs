@@ -9,9 +9,9 @@ use super::connection;
 use super::protocol::{Rows, quoted};
 use super::session::{Failure, Session};
 use crate::call_error::CallError;
-use crate::env::{BoxFuture, Env, Monotonic, Note};
+use crate::env::{Env, Monotonic, Note};
 use crate::lock::{
-    Acquisition, Check, Definition, Deployment, Lease, Lock, Release, Servers, Settings, Usage,
+    Acquisition, Algorithm, Check, Definition, Deployment, Lease, Release, Servers, Settings, Usage,
 };
 use crate::retry::Retry;
 use std::time::Duration;
@@ -78,8 +78,31 @@ impl GetLock {
         let own = self.server.id().map(|id| id.to_string());
         own.as_deref().map(str::as_bytes) == Some(&lease.owner[..])
     }
+}
 
-    async fn query_owner(&mut self, lease: &Lease) -> Check {
+impl Algorithm for GetLock {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        let deadline = self.env.monotonic_clock().plus(self.settings.acquire_timeout);
+        Retry::start(&self.env, &self.settings)
+            .until_granted(async || self.attempt(resource, deadline).await)
+            .await
+    }
+
+    async fn release(&mut self, lease: Lease) -> Release {
+        if !self.is_same(&lease) {
+            return Release::NotHeld;
+        }
+        let sql = format!("SELECT RELEASE_LOCK({})", quoted(&lease.resource));
+        match self.server.bound(&sql).await {
+            Ok(rows) if value(&rows) == Some("1") => Release::Released,
+            Ok(_) | Err(Failure::Refused(_) | Failure::Lost(CallError::Unsent(_))) => {
+                Release::NotHeld
+            }
+            Err(error) => Release::Unknown(error.to_string()),
+        }
+    }
+
+    async fn check(&mut self, lease: &Lease) -> Check {
         let sql = format!("SELECT IS_USED_LOCK({}) = CONNECTION_ID()", quoted(&lease.resource));
         let answer = match self.is_same(lease) {
             true => self.server.bound(&sql).await,
@@ -94,38 +117,6 @@ impl GetLock {
             }
             Err(error) => Check::Unknown(error.to_string()),
         }
-    }
-
-    async fn give_back(&mut self, lease: &Lease) -> Release {
-        if !self.is_same(lease) {
-            return Release::NotHeld;
-        }
-        let sql = format!("SELECT RELEASE_LOCK({})", quoted(&lease.resource));
-        match self.server.bound(&sql).await {
-            Ok(rows) if value(&rows) == Some("1") => Release::Released,
-            Ok(_) | Err(Failure::Refused(_) | Failure::Lost(CallError::Unsent(_))) => {
-                Release::NotHeld
-            }
-            Err(error) => Release::Unknown(error.to_string()),
-        }
-    }
-}
-
-impl Lock for GetLock {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(async move {
-            let deadline = self.env.monotonic_clock().plus(self.settings.acquire_timeout);
-            let retry = Retry::start(&self.env, &self.settings);
-            retry.until_granted(async || self.attempt(resource, deadline).await).await
-        })
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { self.give_back(&lease).await })
-    }
-
-    fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
-        Box::pin(async move { self.query_owner(lease).await })
     }
 
     fn usage(&self) -> Usage {

@@ -22,8 +22,10 @@
 
 use super::rlock::{LockOptions, RLock, fresh_uuid};
 use super::{DEFINITION, MODELS};
-use crate::env::{BoxFuture, Env};
-use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings};
+use crate::env::Env;
+use crate::lock::{
+    Acquisition, Algorithm, Definition, Deployment, Lease, Lock, Release, Servers, Settings,
+};
 use crate::session::Session;
 use std::rc::Rc;
 use std::time::Duration;
@@ -66,45 +68,6 @@ fn locks(env: &Env, servers: &Servers, settings: &Settings) -> Vec<RLock> {
 }
 
 impl RedLock {
-    async fn take_majority(&mut self, key: &str) -> Acquisition {
-        let deadline = self.env.monotonic_clock().plus(self.wait);
-        let (mut taken, mut place, mut missing): (Vec<(usize, Lease)>, _, _) = (Vec::new(), 0, 0);
-        while place < self.locks.len() {
-            let share = (self.wait / self.count()).max(Duration::from_millis(1));
-            let patience = share.min(self.env.left(deadline));
-            let is_taken = match self.locks[place].try_lock(key, patience).await {
-                Acquisition::Granted(lease) => {
-                    taken.push((place, lease));
-                    true
-                }
-                Acquisition::Refused(_) => false,
-                Acquisition::Unknown(_) => {
-                    self.locks[place].give_back(key).await;
-                    false
-                }
-            };
-            place += 1;
-            missing += usize::from(!is_taken);
-            if !is_taken && taken.len() >= self.quorum() {
-                break;
-            }
-            if self.locks.len() - missing < self.quorum() {
-                self.give_back(key, &mut taken).await;
-                (place, missing) = (0, 0);
-            }
-            if self.env.left(deadline).is_zero() {
-                self.give_back(key, &mut taken).await;
-                return Acquisition::Refused("no majority in time".into());
-            }
-        }
-        for (place, _) in &taken {
-            self.locks[*place].expire(key, self.lease).await;
-        }
-        taken.pop().map_or(Acquisition::Refused("there are no servers".into()), |(_, lease)| {
-            Acquisition::Granted(lease)
-        })
-    }
-
     async fn give_back(&mut self, key: &str, taken: &mut Vec<(usize, Lease)>) {
         for (place, _) in taken.drain(..) {
             self.locks[place].give_back(key).await;
@@ -127,13 +90,48 @@ impl RedLock {
     }
 }
 
-impl Lock for RedLock {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.take_majority(resource))
+impl Algorithm for RedLock {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        let deadline = self.env.monotonic_clock().plus(self.wait);
+        let (mut taken, mut place, mut missing): (Vec<(usize, Lease)>, _, _) = (Vec::new(), 0, 0);
+        while place < self.locks.len() {
+            let share = (self.wait / self.count()).max(Duration::from_millis(1));
+            let patience = share.min(self.env.left(deadline));
+            let is_taken = match self.locks[place].try_lock(resource, patience).await {
+                Acquisition::Granted(lease) => {
+                    taken.push((place, lease));
+                    true
+                }
+                Acquisition::Refused(_) => false,
+                Acquisition::Unknown(_) => {
+                    self.locks[place].give_back(resource).await;
+                    false
+                }
+            };
+            place += 1;
+            missing += usize::from(!is_taken);
+            if !is_taken && taken.len() >= self.quorum() {
+                break;
+            }
+            if self.locks.len() - missing < self.quorum() {
+                self.give_back(resource, &mut taken).await;
+                (place, missing) = (0, 0);
+            }
+            if self.env.left(deadline).is_zero() {
+                self.give_back(resource, &mut taken).await;
+                return Acquisition::Refused("no majority in time".into());
+            }
+        }
+        for (place, _) in &taken {
+            self.locks[*place].expire(resource, self.lease).await;
+        }
+        taken.pop().map_or(Acquisition::Refused("there are no servers".into()), |(_, lease)| {
+            Acquisition::Granted(lease)
+        })
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { self.release_all(&lease.resource).await })
+    async fn release(&mut self, lease: Lease) -> Release {
+        self.release_all(&lease.resource).await
     }
 
     fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {

@@ -26,8 +26,8 @@ use super::variants::attempt_together;
 use super::{DEFINITION, min_validity};
 use crate::call_error::CallError;
 use crate::commands::yes_or_no;
-use crate::env::{BoxFuture, Env, Monotonic, WallClock, whole_micros};
-use crate::lock::{Acquisition, Definition, Lease, Lock, Release, Servers, Settings};
+use crate::env::{Env, Monotonic, WallClock, whole_micros};
+use crate::lock::{Acquisition, Algorithm, Definition, Lease, Release, Servers, Settings};
 use crate::owned_key::fresh_owner;
 use crate::reply::Reply;
 use crate::retry::Retry;
@@ -155,8 +155,8 @@ fn end_of(env: &Env, validity_left: i64) -> Monotonic {
 
 struct Python(Library);
 
-impl Lock for Python {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+impl Algorithm for Python {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
         let attempt = async |library: &mut Library, owner: &Bytes| {
             let Library { env, settings, masters } = library;
             let start = env.wall_clock();
@@ -175,23 +175,49 @@ impl Lock for Python {
             let valid_until = Some(end_of(env, left));
             ControlFlow::Break(votes.granted(resource, owner.clone(), valid_until))
         };
-        Box::pin(self.0.attempts(3, attempt))
+        self.0.attempts(3, attempt).await
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move {
-            self.0.masters.unlock_in_turn(&lease).await;
-            Release::Released
-        })
+    async fn release(&mut self, lease: Lease) -> Release {
+        self.0.masters.unlock_in_turn(&lease).await;
+        Release::Released
     }
 }
 
 struct Node(Library);
 
-impl Node {
+impl Algorithm for Node {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        let mut last = None;
+        let attempt = async |library: &mut Library, owner: &Bytes| {
+            let Library { env, settings, masters } = library;
+            let start = env.wall_clock();
+            let votes = masters
+                .ask_all(|session, ttl_ms| Box::pin(create(session, resource, owner, ttl_ms)))
+                .await;
+            if votes.are_majority() {
+                last = None;
+                let valid_until = end_of(env, validity_left(env, start, settings.ttl));
+                return ControlFlow::Break(votes.granted(
+                    resource,
+                    owner.clone(),
+                    Some(valid_until),
+                ));
+            }
+            let outcome = votes.failed(Failure { is_in_time: true, may_stand: votes.locked() > 0 });
+            last = Some(owner.clone());
+            ControlFlow::Continue(outcome)
+        };
+        let outcome = self.0.attempts(NODE_ATTEMPTS, attempt).await;
+        if let Some(owner) = last {
+            self.0.masters.unlock_together(resource, &owner).await;
+        }
+        outcome
+    }
+
     /// Requires that one attempt removes the key from a majority, and does not count the keys that
     /// earlier attempts removed.
-    async fn release_by_majority(&mut self, lease: Lease) -> Release {
+    async fn release(&mut self, lease: Lease) -> Release {
         let Library { env, settings, masters } = &mut self.0;
         let mut attempt = 1;
         loop {
@@ -209,43 +235,6 @@ impl Node {
             }
             attempt += 1;
         }
-    }
-}
-
-impl Lock for Node {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(async move {
-            let mut last = None;
-            let attempt = async |library: &mut Library, owner: &Bytes| {
-                let Library { env, settings, masters } = library;
-                let start = env.wall_clock();
-                let votes = masters
-                    .ask_all(|session, ttl_ms| Box::pin(create(session, resource, owner, ttl_ms)))
-                    .await;
-                if votes.are_majority() {
-                    last = None;
-                    let valid_until = end_of(env, validity_left(env, start, settings.ttl));
-                    return ControlFlow::Break(votes.granted(
-                        resource,
-                        owner.clone(),
-                        Some(valid_until),
-                    ));
-                }
-                let outcome =
-                    votes.failed(Failure { is_in_time: true, may_stand: votes.locked() > 0 });
-                last = Some(owner.clone());
-                ControlFlow::Continue(outcome)
-            };
-            let outcome = self.0.attempts(NODE_ATTEMPTS, attempt).await;
-            if let Some(owner) = last {
-                self.0.masters.unlock_together(resource, &owner).await;
-            }
-            outcome
-        })
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(self.release_by_majority(lease))
     }
 }
 
@@ -285,26 +274,24 @@ fn release_outcome(answers: &[Result<i64, CallError>]) -> Release {
 
 struct Redsync(Library);
 
-impl Lock for Redsync {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+impl Algorithm for Redsync {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
         let attempt = async |library: &mut Library, owner: &Bytes| {
             let Library { env, settings, masters } = library;
             let validity = settings.ttl.saturating_sub(settings.ttl / 100);
             let outcome = attempt_together((env, masters), resource, owner, validity).await;
             ControlFlow::Continue(outcome)
         };
-        Box::pin(self.0.attempts(32, attempt))
+        self.0.attempts(32, attempt).await
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move {
-            let answers = self
-                .0
-                .masters
-                .answers(|session, _| Box::pin(delete(session, &lease.resource, &lease.owner)))
-                .await;
-            release_outcome(&answers)
-        })
+    async fn release(&mut self, lease: Lease) -> Release {
+        let answers = self
+            .0
+            .masters
+            .answers(|session, _| Box::pin(delete(session, &lease.resource, &lease.owner)))
+            .await;
+        release_outcome(&answers)
     }
 }
 

@@ -11,8 +11,10 @@
 
 use super::masters::{Failure, Masters, Votes};
 use super::{DEFINITION, Redlock, min_validity};
-use crate::env::{BoxFuture, Env};
-use crate::lock::{Acquisition, Definition, FencingToken, Lease, Lock, Release, Servers, Settings};
+use crate::env::Env;
+use crate::lock::{
+    Acquisition, Algorithm, Definition, FencingToken, Lease, Release, Servers, Settings,
+};
 use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 use bytes::Bytes;
@@ -75,16 +77,15 @@ impl NoValidityCheck {
     }
 }
 
-impl Lock for NoValidityCheck {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(async move {
-            let retry = Retry::start(&self.0.env, &self.0.settings);
-            retry.until_granted(async || self.attempt(resource).await).await
-        })
+impl Algorithm for NoValidityCheck {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        Retry::start(&self.0.env, &self.0.settings)
+            .until_granted(async || self.attempt(resource).await)
+            .await
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        self.0.release(lease)
+    async fn release(&mut self, lease: Lease) -> Release {
+        self.0.release(lease).await
     }
 }
 
@@ -109,27 +110,24 @@ impl UnlockAnswered {
     }
 }
 
-impl Lock for UnlockAnswered {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(async move {
-            let retry = Retry::start(&self.redlock.env, &self.redlock.settings);
-            retry.until_granted(async || self.attempt(resource).await).await
-        })
+impl Algorithm for UnlockAnswered {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        Retry::start(&self.redlock.env, &self.redlock.settings)
+            .until_granted(async || self.attempt(resource).await)
+            .await
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move {
-            match &self.votes {
-                Some(votes) => self.redlock.masters.release_answered(&lease, votes).await,
-                None => self.redlock.masters.release(&lease).await,
-            }
-        })
+    async fn release(&mut self, lease: Lease) -> Release {
+        match &self.votes {
+            Some(votes) => self.redlock.masters.release_answered(&lease, votes).await,
+            None => self.redlock.masters.release(&lease).await,
+        }
     }
 }
 
 struct Parallel(Redlock);
 
-fn parallel(env: Env, servers: &Servers, settings: &Settings) -> Box<dyn Lock> {
+fn parallel(env: Env, servers: &Servers, settings: &Settings) -> Box<dyn crate::lock::Lock> {
     Box::new(Parallel(Redlock::new(env, servers, settings)))
 }
 
@@ -150,42 +148,38 @@ pub(super) async fn attempt_together(
     votes.failed(Failure { is_in_time, may_stand })
 }
 
-impl Lock for Parallel {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(async move {
-            let Redlock { env, settings, masters } = &mut self.0;
-            let validity = min_validity(settings.ttl);
-            let retry = Retry::start(env, settings);
-            let attempt = async || {
-                let owner = fresh_owner(env);
-                attempt_together((env, masters), resource, &owner, validity).await
-            };
-            retry.until_granted(attempt).await
-        })
+impl Algorithm for Parallel {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        let Redlock { env, settings, masters } = &mut self.0;
+        let validity = min_validity(settings.ttl);
+        let retry = Retry::start(env, settings);
+        let attempt = async || {
+            let owner = fresh_owner(env);
+            attempt_together((env, masters), resource, &owner, validity).await
+        };
+        retry.until_granted(attempt).await
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        self.0.release(lease)
+    async fn release(&mut self, lease: Lease) -> Release {
+        self.0.release(lease).await
     }
 }
 
 struct Fencing(Redlock);
 
-impl Lock for Fencing {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(async move {
-            match self.0.acquire(resource).await {
-                Acquisition::Granted(lease) => {
-                    let token = token_of(&lease.owner);
-                    Acquisition::Granted(Lease { token, ..lease })
-                }
-                other => other,
+impl Algorithm for Fencing {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        match self.0.acquire(resource).await {
+            Acquisition::Granted(lease) => {
+                let token = token_of(&lease.owner);
+                Acquisition::Granted(Lease { token, ..lease })
             }
-        })
+            other => other,
+        }
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        self.0.release(lease)
+    async fn release(&mut self, lease: Lease) -> Release {
+        self.0.release(lease).await
     }
 }
 

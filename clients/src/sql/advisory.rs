@@ -8,9 +8,9 @@ use super::protocol::{Kind, Parameter};
 use super::session::{Failure, Session};
 use super::{connection, lease};
 use crate::call_error::CallError;
-use crate::env::{BoxFuture, Env};
+use crate::env::Env;
 use crate::lock::{
-    Acquisition, Definition, Deployment, Lease, Lock, LockForm, Release, Servers, Settings,
+    Acquisition, Algorithm, Definition, Deployment, Lease, LockForm, Release, Servers, Settings,
 };
 use crate::retry::Retry;
 use std::time::Duration;
@@ -57,8 +57,16 @@ impl Advisory {
             Err(error) => Acquisition::Refused(error.to_string().into()),
         }
     }
+}
 
-    async fn give_back(&mut self, lease: &Lease) -> Release {
+impl Algorithm for Advisory {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        Retry::start(&self.env, &self.settings)
+            .until_granted(async || self.attempt(resource).await)
+            .await
+    }
+
+    async fn release(&mut self, lease: Lease) -> Release {
         if self.server.backend().map(|backend| backend.to_string()).as_deref().map(str::as_bytes)
             != Some(&lease.owner[..])
         {
@@ -72,16 +80,5 @@ impl Advisory {
             }
             Err(error) => Release::Unknown(error.to_string()),
         }
-    }
-}
-
-impl Lock for Advisory {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        let retry = Retry::start(&self.env, &self.settings);
-        Box::pin(retry.until_granted(async || self.attempt(resource).await))
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { self.give_back(&lease).await })
     }
 }

@@ -10,9 +10,9 @@ use super::protocol::{Parameter, StatementResult};
 use super::session::{Failure, Session};
 use super::{connection, lease};
 use crate::call_error::CallError;
-use crate::env::{BoxFuture, Env, Monotonic};
+use crate::env::{Env, Monotonic};
 use crate::lock::{
-    Acquisition, Definition, Deployment, Lease, Lock, LockForm, Release, Servers, Settings,
+    Acquisition, Algorithm, Definition, Deployment, Lease, LockForm, Release, Servers, Settings,
 };
 use crate::retry::Retry;
 use std::time::Duration;
@@ -89,8 +89,16 @@ impl ForUpdate {
         let name = [Parameter::text(resource)];
         self.server.bound(SELECT, &name, left + self.settings.command_timeout).await
     }
+}
 
-    async fn give_back(&mut self, lease: &Lease) -> Release {
+impl Algorithm for ForUpdate {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        let deadline = self.env.monotonic_clock().plus(self.settings.acquire_timeout);
+        let retry = Retry::start(&self.env, &self.settings);
+        retry.until_granted(async || self.attempt(resource, deadline).await).await
+    }
+
+    async fn release(&mut self, lease: Lease) -> Release {
         let own = self.server.backend().map(|backend| backend.to_string());
         if own.as_deref().map(str::as_bytes) != Some(&lease.owner[..]) {
             return Release::NotHeld;
@@ -103,21 +111,5 @@ impl ForUpdate {
             }
             Err(error) => Release::Unknown(error.to_string()),
         }
-    }
-
-    async fn take(&mut self, resource: &str) -> Acquisition {
-        let deadline = self.env.monotonic_clock().plus(self.settings.acquire_timeout);
-        let retry = Retry::start(&self.env, &self.settings);
-        retry.until_granted(async || self.attempt(resource, deadline).await).await
-    }
-}
-
-impl Lock for ForUpdate {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.take(resource))
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { self.give_back(&lease).await })
     }
 }

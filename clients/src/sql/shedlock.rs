@@ -19,9 +19,9 @@ use super::protocol::Parameter;
 use super::session::{Failed, Failure, Session};
 use super::time::{local_date_time, micros};
 use super::{connection, lease};
-use crate::env::{BoxFuture, Env};
+use crate::env::Env;
 use crate::lock::{
-    Acquisition, Definition, Deployment, Lease, Lock, LockForm, Release, Servers, Settings,
+    Acquisition, Algorithm, Definition, Deployment, Lease, LockForm, Release, Servers, Settings,
 };
 use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
@@ -162,8 +162,26 @@ impl ShedLock {
             Err(error) => Acquisition::Refused(error.to_string().into()),
         }
     }
+}
 
-    async fn unlock(&mut self, lease: &Lease) -> Release {
+/// `true` for a serialization failure, a deadlock, and a TransactionSystemException.
+fn is_ignored(failed: &Failed) -> bool {
+    let is_refused = matches!(&failed.error, Failure::Refused(it) if it.code.starts_with("40"));
+    is_refused || failed.is_of_transaction_system()
+}
+
+fn if_nothing_changed(failed: Failed) -> Result<bool, Failure> {
+    if is_ignored(&failed) { Ok(false) } else { Err(failed.error) }
+}
+
+impl Algorithm for ShedLock {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        Retry::start(&self.env, &self.settings)
+            .until_granted(async || self.attempt(resource).await)
+            .await
+    }
+
+    async fn release(&mut self, lease: Lease) -> Release {
         let mut may_have_released = false;
         for _ in 0..UNLOCK_ATTEMPTS {
             let mut values = self.own(&lease.resource);
@@ -184,26 +202,5 @@ impl ShedLock {
             }
         }
         Release::Released
-    }
-}
-
-/// `true` for a serialization failure, a deadlock, and a TransactionSystemException.
-fn is_ignored(failed: &Failed) -> bool {
-    let is_refused = matches!(&failed.error, Failure::Refused(it) if it.code.starts_with("40"));
-    is_refused || failed.is_of_transaction_system()
-}
-
-fn if_nothing_changed(failed: Failed) -> Result<bool, Failure> {
-    if is_ignored(&failed) { Ok(false) } else { Err(failed.error) }
-}
-
-impl Lock for ShedLock {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        let retry = Retry::start(&self.env, &self.settings);
-        Box::pin(retry.until_granted(async || self.attempt(resource).await))
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { self.unlock(&lease).await })
     }
 }

@@ -25,9 +25,10 @@ use super::protocol::{Parameter, StatementResult};
 use super::session::{Failed, Failure, Session};
 use super::time::{date_time, local_date_time, micros};
 use super::{connection, lease};
-use crate::env::{BoxFuture, Draw, Env};
+use crate::env::{Draw, Env};
 use crate::lock::{
-    Acquisition, Definition, Deployment, Lease, Lock, LockForm, Release, Servers, Settings, Usage,
+    Acquisition, Algorithm, Definition, Deployment, Lease, Lock, LockForm, Release, Servers,
+    Settings, Usage,
 };
 use crate::spring_registry::Registry;
 use bytes::Bytes;
@@ -212,18 +213,6 @@ impl Jdbc {
         values
     }
 
-    async fn try_lock(&mut self, resource: &str) -> Acquisition {
-        let (began, wait) = (self.now(), self.settings.acquire_timeout);
-        if self.env.timeout(wait, self.registry.lock_inside(self.env.thread())).await.is_none() {
-            return Acquisition::Refused("held by another thread of this process".into());
-        }
-        let outcome = self.try_outside(resource, began.saturating_add(micros(wait))).await;
-        if !matches!(outcome, Acquisition::Granted(_)) {
-            self.registry.unlock_inside();
-        }
-        outcome
-    }
-
     async fn try_outside(&mut self, resource: &str, deadline: i64) -> Acquisition {
         let mut is_uncertain = false;
         loop {
@@ -342,13 +331,21 @@ impl Jdbc {
     }
 }
 
-impl Lock for Jdbc {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.try_lock(resource))
+impl Algorithm for Jdbc {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        let (began, wait) = (self.now(), self.settings.acquire_timeout);
+        if self.env.timeout(wait, self.registry.lock_inside(self.env.thread())).await.is_none() {
+            return Acquisition::Refused("held by another thread of this process".into());
+        }
+        let outcome = self.try_outside(resource, began.saturating_add(micros(wait))).await;
+        if !matches!(outcome, Acquisition::Granted(_)) {
+            self.registry.unlock_inside();
+        }
+        outcome
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { self.unlock(&lease.resource).await })
+    async fn release(&mut self, lease: Lease) -> Release {
+        self.unlock(&lease.resource).await
     }
 
     fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {

@@ -18,8 +18,8 @@ use super::session::Session;
 use super::shared::SessionOptions;
 use super::watches::Watcher;
 use super::{lease_of, parent_of, released};
-use crate::env::{BoxFuture, Draw, Env, Monotonic};
-use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
+use crate::env::{Draw, Env, Monotonic};
+use crate::lock::{Acquisition, Algorithm, Definition, Deployment, Lease, Release};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -104,36 +104,6 @@ impl KazooRetry {
 }
 
 impl KazooLock {
-    async fn acquire_node(&mut self, resource: &str) -> Acquisition {
-        let parent = parent_of(resource);
-        let already_acquired = self.state.is_acquired;
-        let deadline = self.env.monotonic_clock().plus(self.timeout);
-        let mut retry = KazooRetry::new(&self.env, Duration::from_secs(60), Some(deadline));
-        let reason = loop {
-            match self.inner_acquire(&parent).await {
-                Ok(node) => {
-                    self.state.is_acquired = true;
-                    let path = format!("{parent}/{node}");
-                    return Acquisition::Granted(lease_of(resource, &parent, &path, None));
-                }
-                Err(Exception::Final(reason)) => break reason,
-                Err(Exception::Retryable(_)) if retry.wait_to_retry().await => {}
-                Err(Exception::Retryable(reason)) => break reason,
-            }
-        };
-        if already_acquired {
-            return Acquisition::Refused("this process has not released the lock yet".into());
-        }
-        if self.env.is_interrupted() {
-            // kazoo cleans up after a `KazooException`, but an interrupt is a `KeyboardInterrupt`.
-            return Acquisition::Unknown("interrupted".to_owned());
-        }
-        match self.best_effort_cleanup(&parent).await {
-            Ok(()) | Err(ZooKeeperError::NoNode) => Acquisition::Refused(reason.into()),
-            Err(error) => Acquisition::Unknown(error.to_string()),
-        }
-    }
-
     /// Follows `_inner_acquire`.
     async fn inner_acquire(&mut self, parent: &str) -> Result<String, Exception> {
         if self.state.is_acquired {
@@ -263,12 +233,38 @@ fn number_of(name: &str) -> Option<&str> {
     (number.len() == 10).then_some(number)
 }
 
-impl Lock for KazooLock {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.acquire_node(resource))
+impl Algorithm for KazooLock {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        let parent = parent_of(resource);
+        let already_acquired = self.state.is_acquired;
+        let deadline = self.env.monotonic_clock().plus(self.timeout);
+        let mut retry = KazooRetry::new(&self.env, Duration::from_secs(60), Some(deadline));
+        let reason = loop {
+            match self.inner_acquire(&parent).await {
+                Ok(node) => {
+                    self.state.is_acquired = true;
+                    let path = format!("{parent}/{node}");
+                    return Acquisition::Granted(lease_of(resource, &parent, &path, None));
+                }
+                Err(Exception::Final(reason)) => break reason,
+                Err(Exception::Retryable(_)) if retry.wait_to_retry().await => {}
+                Err(Exception::Retryable(reason)) => break reason,
+            }
+        };
+        if already_acquired {
+            return Acquisition::Refused("this process has not released the lock yet".into());
+        }
+        if self.env.is_interrupted() {
+            // kazoo cleans up after a `KazooException`, but an interrupt is a `KeyboardInterrupt`.
+            return Acquisition::Unknown("interrupted".to_owned());
+        }
+        match self.best_effort_cleanup(&parent).await {
+            Ok(()) | Err(ZooKeeperError::NoNode) => Acquisition::Refused(reason.into()),
+            Err(error) => Acquisition::Unknown(error.to_string()),
+        }
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { self.delete_node(&lease.resource).await })
+    async fn release(&mut self, lease: Lease) -> Release {
+        self.delete_node(&lease.resource).await
     }
 }

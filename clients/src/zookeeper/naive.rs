@@ -28,8 +28,10 @@ use super::session::Session;
 use super::shared::{AfterLoss, SessionOptions};
 use super::watches::{WatchedEvent, Watcher};
 use super::{lease_of, parent_of, released};
-use crate::env::{BoxFuture, Env, Monotonic};
-use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings};
+use crate::env::{Env, Monotonic};
+use crate::lock::{
+    Acquisition, Algorithm, Definition, Deployment, Lease, Lock, Release, Servers, Settings,
+};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -93,30 +95,6 @@ enum Turn {
     First,
     TooLate,
     Gone,
-}
-
-impl Naive {
-    async fn acquire_node(&self, resource: &str) -> Acquisition {
-        let parent = parent_of(resource);
-        let deadline = self.env.monotonic_clock().plus(self.settings.acquire_timeout);
-        loop {
-            let path = match self.create(&parent, deadline).await {
-                Ok(path) => path,
-                Err(error) => return super::failed(&error),
-            };
-            match self.wait_for_turn(&parent, &path, deadline).await {
-                Ok(Turn::First) => {
-                    return Acquisition::Granted(lease_of(resource, &parent, &path, None));
-                }
-                Ok(Turn::TooLate) => return self.leave(&path).await,
-                Ok(Turn::Gone) => {}
-                Err(error) => {
-                    let _ = self.client.session().delete(&path).await;
-                    return super::failed(&error);
-                }
-            }
-        }
-    }
 }
 
 impl Naive {
@@ -222,20 +200,36 @@ impl Naive {
     }
 }
 
-impl Lock for Naive {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.acquire_node(resource))
+impl Algorithm for Naive {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        let parent = parent_of(resource);
+        let deadline = self.env.monotonic_clock().plus(self.settings.acquire_timeout);
+        loop {
+            let path = match self.create(&parent, deadline).await {
+                Ok(path) => path,
+                Err(error) => return super::failed(&error),
+            };
+            match self.wait_for_turn(&parent, &path, deadline).await {
+                Ok(Turn::First) => {
+                    return Acquisition::Granted(lease_of(resource, &parent, &path, None));
+                }
+                Ok(Turn::TooLate) => return self.leave(&path).await,
+                Ok(Turn::Gone) => {}
+                Err(error) => {
+                    let _ = self.client.session().delete(&path).await;
+                    return super::failed(&error);
+                }
+            }
+        }
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move {
-            let node = String::from_utf8_lossy(&lease.owner);
-            let path = format!("{}/{node}", parent_of(&lease.resource));
-            match self.client.session().delete(&path).await {
-                Ok(()) => released(Ok(true)),
-                Err(ZooKeeperError::NoNode) => released(Ok(false)),
-                Err(error) => released(Err(error)),
-            }
-        })
+    async fn release(&mut self, lease: Lease) -> Release {
+        let node = String::from_utf8_lossy(&lease.owner);
+        let path = format!("{}/{node}", parent_of(&lease.resource));
+        match self.client.session().delete(&path).await {
+            Ok(()) => released(Ok(true)),
+            Err(ZooKeeperError::NoNode) => released(Ok(false)),
+            Err(error) => released(Err(error)),
+        }
     }
 }

@@ -9,7 +9,7 @@ const DATABASES: &[&str] = &["information_schema", "mysql", "performance_schema"
 /// Default of MariaDB's `max_error_count`.
 const MESSAGES_MAX: usize = 64;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Session {
     pub(crate) id: SessionId,
     pub(crate) user: String,
@@ -37,22 +37,8 @@ pub(crate) struct Message {
 
 impl Session {
     pub(crate) fn new(id: SessionId, host: String) -> Session {
-        Session {
-            id,
-            user: String::new(),
-            host,
-            database: None,
-            charset: crate::charset::DEFAULT,
-            variables: Variables::default(),
-            in_transaction: false,
-            isolation: Variables::default().isolation,
-            timestamp: None,
-            counts_found: false,
-            no_index: false,
-            takes_several: false,
-            messages: Vec::new(),
-            warnings: 0,
-        }
+        let isolation = Variables::default().isolation;
+        Session { id, host, charset: crate::charset::DEFAULT, isolation, ..Session::default() }
     }
 
     pub(crate) fn status(&self) -> Status {

@@ -32,7 +32,33 @@ pub(crate) enum Type {
 
 const LENGTH_MAX: u32 = 10_485_760;
 
+/// A type as in `pg_type`.
+struct Facts {
+    oid: u32,
+    size: i16,
+    short_name: &'static str,
+    sql_name: &'static str,
+}
+
 impl Type {
+    /// The types of parameters: all types except void.
+    const READABLE: [Type; 14] = [
+        Type::Boolean,
+        Type::Int2,
+        Type::Int4,
+        Type::Int8,
+        Type::Numeric,
+        Type::Float8,
+        Type::Text,
+        Type::Varchar(None),
+        Type::Bpchar(0),
+        Type::Name,
+        Type::Timestamp,
+        Type::Timestamptz,
+        Type::Interval,
+        Type::Unknown,
+    ];
+
     pub(crate) fn named(name: &str, length: Option<u32>) -> Outcome<Type> {
         let checked = |kind: &str| match length {
             Some(0) => {
@@ -75,56 +101,40 @@ impl Type {
     }
 
     pub(crate) fn of_oid(oid: u32) -> Option<Type> {
-        Some(match oid {
-            16 => Type::Boolean,
-            19 => Type::Name,
-            20 => Type::Int8,
-            21 => Type::Int2,
-            23 => Type::Int4,
-            25 => Type::Text,
-            701 => Type::Float8,
-            705 => Type::Unknown,
-            1042 => Type::Bpchar(0),
-            1043 => Type::Varchar(None),
-            1114 => Type::Timestamp,
-            1184 => Type::Timestamptz,
-            1186 => Type::Interval,
-            1700 => Type::Numeric,
-            _ => return None,
-        })
+        Type::READABLE.into_iter().find(|kind| kind.oid() == oid)
+    }
+
+    fn facts(self) -> Facts {
+        let (oid, size, short_name, sql_name) = match self {
+            Type::Boolean => (16, 1, "bool", "boolean"),
+            Type::Name => (19, 64, "name", "name"),
+            Type::Int8 => (20, 8, "int8", "bigint"),
+            Type::Int2 => (21, 2, "int2", "smallint"),
+            Type::Int4 => (23, 4, "int4", "integer"),
+            Type::Text => (25, -1, "text", "text"),
+            Type::Float8 => (701, 8, "float8", "double precision"),
+            Type::Unknown => (705, -2, "unknown", "unknown"),
+            Type::Bpchar(_) => (1042, -1, "bpchar", "character"),
+            Type::Varchar(_) => (1043, -1, "varchar", "character varying"),
+            Type::Timestamp => (1114, 8, "timestamp", "timestamp without time zone"),
+            Type::Timestamptz => (1184, 8, "timestamptz", "timestamp with time zone"),
+            Type::Interval => (1186, 16, "interval", "interval"),
+            Type::Numeric => (1700, -1, "numeric", "numeric"),
+            Type::Void => (2278, 4, "void", "void"),
+        };
+        Facts { oid, size, short_name, sql_name }
     }
 
     pub(crate) fn oid(self) -> u32 {
-        match self {
-            Type::Boolean => 16,
-            Type::Name => 19,
-            Type::Int8 => 20,
-            Type::Int2 => 21,
-            Type::Int4 => 23,
-            Type::Text => 25,
-            Type::Float8 => 701,
-            Type::Unknown => 705,
-            Type::Bpchar(_) => 1042,
-            Type::Varchar(_) => 1043,
-            Type::Timestamp => 1114,
-            Type::Timestamptz => 1184,
-            Type::Interval => 1186,
-            Type::Numeric => 1700,
-            Type::Void => 2278,
-        }
+        self.facts().oid
     }
 
     pub(crate) fn size(self) -> i16 {
-        match self {
-            Type::Boolean => 1,
-            Type::Int2 => 2,
-            Type::Int4 | Type::Void => 4,
-            Type::Int8 | Type::Float8 | Type::Timestamp | Type::Timestamptz => 8,
-            Type::Interval => 16,
-            Type::Name => 64,
-            Type::Unknown => -2,
-            Type::Numeric | Type::Text | Type::Varchar(_) | Type::Bpchar(_) => -1,
-        }
+        self.facts().size
+    }
+
+    pub(crate) fn short_name(self) -> &'static str {
+        self.facts().short_name
     }
 
     pub(crate) fn modifier(self) -> i32 {
@@ -139,26 +149,6 @@ impl Type {
             Type::Varchar(Some(length)) => format!("character varying({length})"),
             Type::Bpchar(length @ 1..) => format!("character({length})"),
             other => other.to_string(),
-        }
-    }
-
-    pub(crate) fn short_name(self) -> &'static str {
-        match self {
-            Type::Boolean => "bool",
-            Type::Int2 => "int2",
-            Type::Int4 => "int4",
-            Type::Int8 => "int8",
-            Type::Numeric => "numeric",
-            Type::Float8 => "float8",
-            Type::Text => "text",
-            Type::Varchar(_) => "varchar",
-            Type::Bpchar(_) => "bpchar",
-            Type::Name => "name",
-            Type::Timestamp => "timestamp",
-            Type::Timestamptz => "timestamptz",
-            Type::Interval => "interval",
-            Type::Void => "void",
-            Type::Unknown => "unknown",
         }
     }
 
@@ -177,17 +167,6 @@ impl Type {
 
 impl std::fmt::Display for Type {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Type::Boolean => "boolean",
-            Type::Int2 => "smallint",
-            Type::Int4 => "integer",
-            Type::Int8 => "bigint",
-            Type::Float8 => "double precision",
-            Type::Varchar(_) => "character varying",
-            Type::Bpchar(_) => "character",
-            Type::Timestamp => "timestamp without time zone",
-            Type::Timestamptz => "timestamp with time zone",
-            other => other.short_name(),
-        })
+        f.write_str(self.facts().sql_name)
     }
 }

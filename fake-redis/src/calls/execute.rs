@@ -11,7 +11,7 @@ impl Server {
         args: Args<'_>,
         reply: &mut Reply,
     ) {
-        let unsaved_before = self.changes.unsaved();
+        let unsaved_before = self.changes.unsaved;
         let db = self.client(key).db;
         self.statistics.begin_call();
         let mut call = Call { server: self, client: key, db, args, reply, effect: Effect::AsSent };
@@ -22,8 +22,8 @@ impl Server {
             reply.error(&error.0);
         }
         self.statistics.end_call(&command.info);
-        if self.changes.unsaved() != unsaved_before && effect == Effect::AsSent {
-            self.add_effect_of(db, self.changes.targets(), args.iter());
+        if self.changes.unsaved != unsaved_before && effect == Effect::AsSent {
+            self.add_effect_of(db, self.changes.targets, args.iter());
         }
     }
 }

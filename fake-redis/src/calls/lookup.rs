@@ -25,7 +25,7 @@ impl Server {
     pub(crate) fn resolve(&self, args: Args<'_>) -> Result<&'static Command, CommandError> {
         let version = self.config.version;
         let command = self.known_command(args).ok_or_else(|| {
-            match self.commands.table().find(args.get(0)).filter(|command| self.has(command)) {
+            match self.commands.table.find(args.get(0)).filter(|command| self.has(command)) {
                 Some(container) if !container.subcommands.is_empty() => {
                     unknown_subcommand(args, version)
                 }
@@ -49,8 +49,7 @@ impl Server {
     }
 
     pub(crate) fn known_command(&self, args: Args<'_>) -> Option<&'static Command> {
-        let command =
-            self.commands.table().find(args.get(0)).filter(|command| self.has(command))?;
+        let command = self.commands.table.find(args.get(0)).filter(|command| self.has(command))?;
         if command.subcommands.is_empty() || args.len() == 1 {
             return Some(command);
         }

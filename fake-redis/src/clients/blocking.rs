@@ -30,9 +30,8 @@ impl Call<'_> {
         // Within EXEC, the client's last command is EXEC itself, not the command that runs.
         let name = self.arg(0).to_ascii_lowercase();
         let client = self.client();
-        let is_last =
-            client.last_command().is_some_and(|command| command.name.as_bytes() == &*name);
-        client.connection().is_some() && is_last
+        let is_last = client.last_command.is_some_and(|command| command.name.as_bytes() == &*name);
+        client.connection.is_some() && is_last
     }
 }
 

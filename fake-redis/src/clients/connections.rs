@@ -13,7 +13,7 @@ impl Server {
             self.outbox.send(Output::Close { connection });
             return;
         }
-        let key = self.roster.connect(connection, peer, self.clock.now());
+        let key = self.roster.connect(connection, peer, self.clock.now);
         let needs_password = self.config.requirepass.is_some();
         self.client_mut(key).authenticated = !needs_password;
     }
@@ -57,14 +57,14 @@ impl Server {
     pub(crate) fn close_after_replies(&mut self, key: ClientKey) {
         let client = self.client_mut(key);
         client.service.close();
-        if let Some(connection) = client.connection() {
+        if let Some(connection) = client.connection {
             self.outbox.send(Output::Close { connection });
             self.forget_client(key);
         }
     }
 
     pub(crate) fn disconnect(&mut self, key: ClientKey) {
-        if self.turn.acting() == Some(key) {
+        if self.turn.acting == Some(key) {
             self.client_mut(key).service.close();
         } else {
             self.close_after_replies(key);
@@ -72,14 +72,14 @@ impl Server {
     }
 
     pub(crate) fn stop(&mut self) {
-        self.life.end();
-        let served = [self.turn.acting(), self.long_script.interrupted().map(|busy| busy.caller)];
+        self.life.is_over = true;
+        let served = [self.turn.acting, self.long_script.running.map(|busy| busy.caller)];
         let mut all: Vec<ClientKey> = self.roster.connected().collect();
         all.retain(|key| !served.contains(&Some(*key)));
         all.into_iter().for_each(|key| self.close_after_replies(key));
         served.into_iter().flatten().for_each(|key| self.client_mut(key).service.close());
         self.roster.clear_ready();
-        if self.long_script.interrupted().is_some() {
+        if self.long_script.running.is_some() {
             self.changes.forget();
         }
     }

@@ -8,12 +8,12 @@ use crate::state::timers::Timer;
 use fencepost_machine::{ConnectionId, Output, WallTime};
 
 fn limit_of(client: &Client, limits: &OutputLimits, backlog_size: usize) -> OutputLimit {
-    let mut limit = match client.role() {
+    let mut limit = match client.role {
         Role::Replica => limits.replica,
         _ if client.subscriptions().any() => limits.pubsub,
         _ => limits.normal,
     };
-    if client.role() == Role::Replica && limit.hard > 0 {
+    if client.role == Role::Replica && limit.hard > 0 {
         limit.hard = limit.hard.max(backlog_size as u64);
     }
     limit
@@ -48,7 +48,7 @@ impl Server {
     }
 
     pub(crate) fn abort_client(&mut self, key: ClientKey) {
-        if let Some(connection) = self.client(key).connection() {
+        if let Some(connection) = self.client(key).connection {
             self.outbox.send(Output::Abort { connection });
             self.forget_client(key);
         }

@@ -10,7 +10,7 @@ impl Server {
     }
 
     pub(crate) fn end_pause(&mut self) {
-        self.pause.end();
+        self.pause.in_force = None;
         self.timers.set(Timer::PauseEnd, None);
         self.resume_postponed();
     }
@@ -18,7 +18,7 @@ impl Server {
     pub(crate) fn resume_postponed(&mut self) {
         let mut waiting: Vec<_> = self.roster.connected().collect();
         waiting.retain(|key| self.client(*key).service.is_postponed());
-        waiting.sort_by_key(|key| self.client(*key).active_at());
+        waiting.sort_by_key(|key| self.client(*key).active_at);
         for key in waiting {
             self.client_mut(key).service.resume();
             self.roster.queue(key);

@@ -22,7 +22,7 @@ impl Server {
     }
 
     pub(crate) fn schedule_replication(&mut self) {
-        let next = self.replication.next_cron(self.clock.now().0);
+        let next = self.replication.next_cron(self.clock.now.0);
         self.timers.set(Timer::Replication, next.map(WallTime));
     }
 
@@ -30,10 +30,10 @@ impl Server {
     /// clients' writes.
     pub(crate) fn note_write_offset(&mut self, key: ClientKey) {
         let offset = self.replication.offset();
-        let wrote = offset != self.turn.offset_before();
+        let wrote = offset != self.turn.offset_before;
         let counts_others = self.config.version < RedisVersion::V7_2;
         if wrote || counts_others && !self.client(key).transaction.is_open() {
-            self.client_mut(key).wrote(offset);
+            self.client_mut(key).write_offset = offset;
         }
     }
 }

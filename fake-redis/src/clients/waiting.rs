@@ -35,7 +35,7 @@ impl Server {
     }
 
     pub(crate) fn wait_until(&mut self, key: ClientKey, goal: Goal, timeout_ms: i64) {
-        let offset = self.client(key).write_offset();
+        let offset = self.client(key).write_offset;
         let until_ms = (timeout_ms > 0).then(|| self.now_ms().saturating_add(timeout_ms));
         self.replication.wait(Waiting { client: key, offset, goal, until_ms });
         self.client_mut(key).service.block();

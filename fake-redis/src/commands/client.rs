@@ -73,7 +73,7 @@ fn setinfo(call: &mut Call<'_>) -> CommandResult {
 }
 
 fn id(call: &mut Call<'_>) -> CommandResult {
-    let id = call.client().id();
+    let id = call.client().id;
     call.reply.integer(id as i64);
     Ok(())
 }
@@ -90,7 +90,7 @@ fn describe(call: &Call<'_>, key: ClientKey) -> String {
     let server = &*call.server;
     let client = server.client(key);
     let seconds =
-        |since: fencepost_machine::WallTime| (server.clock.now().0 - since.0).max(0) / 1_000_000;
+        |since: fencepost_machine::WallTime| (server.clock.now.0 - since.0).max(0) / 1_000_000;
     let queued = if client.transaction.is_open() { client.transaction.len() as i64 } else { -1 };
     let listens = client.subscriptions();
     let mut line = String::new();
@@ -98,14 +98,14 @@ fn describe(call: &Call<'_>, key: ClientKey) -> String {
         line,
         "id={} addr={} laddr={}:{} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} \
          ssub={} multi={queued} ",
-        client.id(),
-        client.peer(),
+        client.id,
+        client.peer,
         server.config.host,
         server.config.port,
         key.0 + 4,
         String::from_utf8_lossy(&client.name),
-        seconds(client.connected_at()),
-        seconds(client.active_at()),
+        seconds(client.connected_at),
+        seconds(client.active_at),
         flag_letters(client),
         client.db,
         listens.of(Kind::Channel).len(),
@@ -119,7 +119,7 @@ fn describe(call: &Call<'_>, key: ClientKey) -> String {
          user=default redir=-1 resp={}",
         client.reader.pending(),
         client.output.bytes,
-        client.last_command().map_or("NULL", |command| command.full_name),
+        client.last_command.map_or("NULL", |command| command.full_name),
         if client.protocol == Protocol::Resp3 { 3 } else { 2 },
     );
     if server.config.version >= RedisVersion::V7_2 {
@@ -132,11 +132,11 @@ fn describe(call: &Call<'_>, key: ClientKey) -> String {
 
 fn flag_letters(client: &Client) -> String {
     let marks = [
-        (client.role() == Role::Replica, 'S'),
+        (client.role == Role::Replica, 'S'),
         (client.subscriptions().any(), 'P'),
         (client.transaction.is_open(), 'x'),
         (client.service.waits(), 'b'),
-        (client.transaction.has_failed_watch(), 'd'),
+        (client.transaction.has_failed_watch, 'd'),
         (client.service.is_closing(), 'c'),
         (client.no_evict, 'e'),
     ];
@@ -146,7 +146,7 @@ fn flag_letters(client: &Client) -> String {
 }
 
 fn kind_of(client: &Client) -> &'static str {
-    match client.role() {
+    match client.role {
         Role::Replica => "replica",
         Role::Primary => "master",
         _ if client.subscriptions().any() => "pubsub",
@@ -167,7 +167,7 @@ fn parse_kind(name: &[u8]) -> Result<&'static str, CommandError> {
 
 fn connected(call: &Call<'_>) -> Vec<ClientKey> {
     let mut keys: Vec<ClientKey> = call.server.roster.connected().collect();
-    keys.sort_by_key(|key| call.server.client(*key).id());
+    keys.sort_by_key(|key| call.server.client(*key).id);
     keys
 }
 
@@ -191,7 +191,7 @@ fn listed_ids(call: &Call<'_>, connected: &[ClientKey]) -> Result<Vec<ClientKey>
     let mut keys = Vec::new();
     for argument in call.args.from(3).iter() {
         let id = parse_integer(argument).ok_or(CommandError::fixed("ERR Invalid client ID"))?;
-        keys.extend(connected.iter().find(|key| call.server.client(**key).id() as i64 == id));
+        keys.extend(connected.iter().find(|key| call.server.client(**key).id as i64 == id));
     }
     Ok(keys)
 }
@@ -210,9 +210,9 @@ impl Filter<'_> {
     fn takes(&self, call: &Call<'_>, key: ClientKey) -> bool {
         let client = call.server.client(key);
         let local = format!("{}:{}", call.server.config.host, call.server.config.port);
-        self.id.is_none_or(|id| client.id() == id)
+        self.id.is_none_or(|id| client.id == id)
             && self.kind.is_none_or(|kind| kind_of(client) == kind)
-            && self.address.is_none_or(|address| client.peer().as_bytes() == address)
+            && self.address.is_none_or(|address| client.peer.as_bytes() == address)
             && self.local_address.is_none_or(|address| local.as_bytes() == address)
             && self.user.is_none_or(|user| user == b"default" && client.authenticated)
             && !(self.keep_me && key == call.client)
@@ -336,7 +336,7 @@ fn unblock(call: &mut Call<'_>) -> CommandResult {
         _ => Unblocking::Timeout,
     };
     let id = parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?;
-    let key = connected(call).into_iter().find(|key| call.server.client(*key).id() as i64 == id);
+    let key = connected(call).into_iter().find(|key| call.server.client(*key).id as i64 == id);
     let was_blocked = key.is_some_and(|key| call.server.unblock_client(key, how));
     call.reply.integer(i64::from(was_blocked));
     Ok(())

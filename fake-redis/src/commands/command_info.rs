@@ -42,7 +42,7 @@ fn write_one(reply: &mut Reply, command: &Command, version: RedisVersion) {
 }
 
 fn all(server: &Server) -> Vec<&'static Command> {
-    server.commands.table().all().filter(|command| server.has(command)).collect()
+    server.commands.table.all().filter(|command| server.has(command)).collect()
 }
 
 fn everything(call: &mut Call<'_>) -> CommandResult {
@@ -54,7 +54,7 @@ fn everything(call: &mut Call<'_>) -> CommandResult {
 
 fn named(server: &Server, name: &[u8]) -> Option<&'static Command> {
     let mut parts = name.splitn(2, |byte| *byte == b'|');
-    let container = server.commands.table().find(parts.next()?)?;
+    let container = server.commands.table.find(parts.next()?)?;
     let command = match parts.next() {
         Some(_) if server.config.version < RedisVersion::V7_0 => return None,
         Some(subcommand) => container.subcommand(subcommand)?,

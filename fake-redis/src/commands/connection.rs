@@ -156,7 +156,7 @@ fn hello_options<'a>(call: &mut Call<'a>) -> Result<Option<&'a [u8]>, CommandErr
 }
 
 fn write_greeting(call: &mut Call<'_>) {
-    let id = call.client().id();
+    let id = call.client().id;
     let protocol = if call.reply.protocol == Protocol::Resp3 { 3 } else { 2 };
     let role: &[u8] = if call.server.is_replica() { b"replica" } else { b"master" };
     let version = call.server.config.version.text();

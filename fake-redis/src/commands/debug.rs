@@ -33,8 +33,8 @@ fn debug(call: &mut Call<'_>) -> CommandResult {
 fn sleep(call: &mut Call<'_>) -> CommandResult {
     let seconds =
         parse_double(call.arg(2)).filter(|seconds| seconds.is_finite()).ok_or(NOT_A_FLOAT)?;
-    let end = WallTime(call.server.clock.now().0.saturating_add((seconds.max(0.0) * 1e6) as i64));
-    call.server.life.sleep();
+    let end = WallTime(call.server.clock.now.0.saturating_add((seconds.max(0.0) * 1e6) as i64));
+    call.server.life.is_asleep = true;
     call.server.timers.set(Timer::SleepEnd, Some(end));
     call.reply.ok();
     Ok(())

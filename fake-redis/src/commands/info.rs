@@ -69,9 +69,9 @@ fn server(server: &Server, text: &mut String) {
          executable:fake-redis\r\nconfig_file:\r\n\
          io_threads_active:0\r\n",
         server.config.version.text(),
-        server.life.run_id(),
+        server.life.run_id,
         server.config.port,
-        server.clock.now().0,
+        server.clock.now.0,
         uptime / 86_400,
         (server.now_ms() / 1_000) & 0xff_ffff,
     );
@@ -160,7 +160,7 @@ fn stats(server: &Server, text: &mut String) {
         server.pubsub.of(Kind::Channel).len(),
         server.pubsub.of(Kind::Pattern).len(),
         server.pubsub.of(Kind::ShardChannel).len(),
-        counters.errors_total(),
+        counters.errors_total,
     );
 }
 

@@ -189,7 +189,7 @@ fn timeout(text: &[u8]) -> Result<i64, CommandError> {
 }
 
 fn wait_for(call: &mut Call<'_>, goal: Goal, timeout_ms: i64) -> CommandResult {
-    let offset = call.client().write_offset();
+    let offset = call.client().write_offset;
     if call.server.is_reached(goal, offset) || !call.may_block() {
         call.server.write_progress(goal, offset, call.reply);
     } else {

@@ -115,10 +115,10 @@ fn kill(call: &mut Call<'_>) -> CommandResult {
                                either wait the script termination or kill the server in a hard \
                                way using the SHUTDOWN \
                                NOSAVE command.";
-    let Some(busy) = call.server.long_script.interrupted() else {
+    let Some(busy) = call.server.long_script.running else {
         return Err(CommandError::fixed("NOTBUSY No scripts in execution right now."));
     };
-    if call.server.client(busy.caller).role().must_be_obeyed() {
+    if call.server.client(busy.caller).role.must_be_obeyed() {
         return Err(CommandError::fixed(SENT_BY_PRIMARY));
     }
     if busy.has_written {

@@ -18,7 +18,7 @@ pub(crate) static COMMANDS: &[Command] = &[
 ];
 
 fn time(call: &mut Call<'_>) -> CommandResult {
-    let micros = call.server.clock.now().0;
+    let micros = call.server.clock.now.0;
     call.reply.array(2);
     call.reply.bulk(itoa::Buffer::new().format(micros.div_euclid(1_000_000)).as_bytes());
     call.reply.bulk(itoa::Buffer::new().format(micros.rem_euclid(1_000_000)).as_bytes());
@@ -51,7 +51,7 @@ fn flushdb(call: &mut Call<'_>) -> CommandResult {
     check_flush_options(call)?;
     call.server.empty_database(call.db, KeyChange::Flushed);
     // As in Redis, propagate FLUSHDB of an empty database too.
-    call.server.changes.count();
+    call.server.changes.unsaved += 1;
     call.reply.ok();
     Ok(())
 }
@@ -61,7 +61,7 @@ fn flushall(call: &mut Call<'_>) -> CommandResult {
     for db in 0..call.server.keyspace.databases() {
         call.server.empty_database(db, KeyChange::Flushed);
     }
-    call.server.changes.count();
+    call.server.changes.unsaved += 1;
     call.reply.ok();
     Ok(())
 }
@@ -74,7 +74,7 @@ fn swapdb(call: &mut Call<'_>) -> CommandResult {
     let one = database_number(call, call.arg(1)).map_err(|_| DB_OUT_OF_RANGE)?;
     let other = database_number(call, call.arg(2)).map_err(|_| DB_OUT_OF_RANGE)?;
     call.server.swap_databases(one, other);
-    call.server.changes.count();
+    call.server.changes.unsaved += 1;
     call.reply.ok();
     Ok(())
 }

@@ -32,7 +32,7 @@ fn shutdown(call: &mut Call<'_>) -> CommandResult {
     if abort {
         return Err(CommandError::fixed("ERR No shutdown in progress."));
     }
-    if call.server.long_script.interrupted().is_some() && !no_save {
+    if call.server.long_script.running.is_some() && !no_save {
         return Err(BUSY);
     }
     let save = (save || no_save).then_some(save);
@@ -46,7 +46,7 @@ pub(crate) fn end(server: &mut Server, save: Option<bool>) {
     let config = &server.config;
     let has_save_points = config.persistence == Persistence::Rdb && !config.save_points.is_empty();
     // A partly loaded dataset must not overwrite the files.
-    if save.unwrap_or(has_save_points) && !server.life.is_loading() {
+    if save.unwrap_or(has_save_points) && !server.life.is_loading {
         server.save();
     }
     server.stop();

@@ -132,7 +132,7 @@ fn limit_trim(
             _ => Err(error("ERR syntax error, XTRIM must be called with a trimming strategy")),
         };
     };
-    if call.server.client(call.client).role().must_be_obeyed() {
+    if call.server.client(call.client).role.must_be_obeyed() {
         return Ok(());
     }
     if stated.is_some() && !trim.is_approximate {

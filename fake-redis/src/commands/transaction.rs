@@ -59,7 +59,7 @@ fn exec(call: &mut Call<'_>) -> CommandResult {
         return Err(CommandError::fixed("ERR EXEC without MULTI"));
     }
     if call.server.has_expired_watch(key) {
-        call.client().transaction.mark_watch_failed();
+        call.client().transaction.has_failed_watch = true;
     }
     let ending = call.client().transaction.end();
     call.server.unwatch(key);
@@ -74,7 +74,7 @@ fn exec(call: &mut Call<'_>) -> CommandResult {
     call.effect = Effect::Replaced;
     call.reply.array(queue.len());
     for queued in &queue {
-        if call.server.life.is_over() {
+        if call.server.life.is_over {
             break;
         }
         let args = queued.as_args();

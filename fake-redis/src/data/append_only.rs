@@ -13,16 +13,12 @@ pub(crate) enum LogError {
 #[derive(Clone, Debug)]
 pub(crate) struct LogReader<'a> {
     file: &'a [u8],
-    position: usize,
+    pub(crate) position: usize,
 }
 
 impl<'a> LogReader<'a> {
     pub(crate) fn new(file: &'a [u8]) -> Self {
         LogReader { file, position: 0 }
-    }
-
-    pub(crate) fn position(&self) -> usize {
-        self.position
     }
 
     pub(crate) fn next(&mut self, arguments: &mut Vec<&'a [u8]>) -> Result<bool, LogError> {

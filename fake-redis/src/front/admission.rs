@@ -31,7 +31,7 @@ impl Server {
         let command = self.find_whole_command(args)?;
         let flags = self.flags_of(command, args);
         let client = self.client(key);
-        let (role, in_transaction) = (client.role(), client.transaction.is_open());
+        let (role, in_transaction) = (client.role, client.transaction.is_open());
         if !role.must_be_obeyed() {
             self.check_client(client, command)?;
             self.check_server(key, command, flags)?;
@@ -61,7 +61,7 @@ impl Server {
 
     fn command_traits(&self, key: ClientKey, command: &Command, flags: Flags) -> CommandTraits {
         let queued = if command.name == "exec" {
-            self.client(key).transaction.flags()
+            self.client(key).transaction.flags
         } else {
             Flags::empty()
         };
@@ -81,11 +81,11 @@ impl Server {
     ) -> Result<(), CommandError> {
         let command_traits = self.command_traits(key, command, flags);
         if self.config.maxmemory == 0 {
-            self.turn.admit_with(false);
-        } else if self.long_script.interrupted().is_none() {
+            self.turn.is_out_of_memory = false;
+        } else if self.long_script.running.is_none() {
             let is_queued = self.client(key).transaction.is_open() && !is_control_or_reset(command);
             let is_full = !self.free_memory();
-            self.turn.admit_with(is_full);
+            self.turn.is_out_of_memory = is_full;
             if is_full && (command_traits.denies_oom || is_queued) {
                 return Err(error::OUT_OF_MEMORY);
             }
@@ -100,12 +100,12 @@ impl Server {
             return Err(only_listening(command));
         }
         let missing = match command.name {
-            "exec" => !flags | client.transaction.missing_flags(),
+            "exec" => !flags | client.transaction.missing_flags,
             _ => !flags,
         };
         self.check_state(missing)?;
         let touches_keys = command_traits.may_replicate || flags.intersects(Flags::READONLY);
-        if client.role() == Role::Replica && touches_keys {
+        if client.role == Role::Replica && touches_keys {
             return Err(error::REPLICA_KEYSPACE);
         }
         Ok(())
@@ -115,10 +115,10 @@ impl Server {
         if self.is_stale() && missing.intersects(Flags::STALE) {
             return Err(error::MASTER_DOWN);
         }
-        if self.life.is_loading() && missing.intersects(Flags::LOADING) {
+        if self.life.is_loading && missing.intersects(Flags::LOADING) {
             return Err(error::LOADING);
         }
-        if self.long_script.interrupted().is_some() && missing.intersects(Flags::ALLOW_BUSY) {
+        if self.long_script.running.is_some() && missing.intersects(Flags::ALLOW_BUSY) {
             return Err(error::BUSY);
         }
         Ok(())

@@ -16,7 +16,7 @@ fn is_http(name: &[u8]) -> bool {
 
 impl Server {
     pub(crate) fn serve_next(&mut self) {
-        while !self.life.is_asleep() {
+        while !self.life.is_asleep {
             let Some(key) = self.roster.take_ready() else { return };
             if self.serve(key) {
                 return;
@@ -25,16 +25,16 @@ impl Server {
     }
 
     fn serve(&mut self, key: ClientKey) -> bool {
-        let now = self.clock.now();
+        let now = self.clock.now;
         let client = self.client_mut(key);
-        client.act(now);
+        client.active_at = now;
         let request = client.reader.take();
         let protocol = client.protocol;
         let mut reply = self.spares.reply();
         reply.protocol = protocol;
         self.turn.begin(key, self.replication.offset());
         let was_served = self.process(key, request.args(), &mut reply);
-        self.turn.end();
+        self.turn.acting = None;
         let client = self.client_mut(key);
         if was_served {
             client.reader.give_back(request);
@@ -48,10 +48,10 @@ impl Server {
     }
 
     fn finish_command(&mut self, key: ClientKey, reply: &mut Reply) {
-        self.outbox.count_command();
+        self.outbox.outputs.commands += 1;
         self.statistics.commands += 1;
         // The server propagates the effects of an interrupted script only after the script ends.
-        if self.long_script.interrupted().is_none() {
+        if self.long_script.running.is_none() {
             self.flush_effects();
             self.note_write_offset(key);
             self.serve_blocked();
@@ -59,7 +59,7 @@ impl Server {
         if self.client(key).service.is_aborting() {
             return self.abort_client(key);
         }
-        if self.life.is_over() {
+        if self.life.is_over {
             // A server that has ended sends no reply, for example to a script that SHUTDOWN
             // stopped.
             reply.truncate(0);
@@ -120,7 +120,8 @@ impl Server {
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
         let minds_disk = self.config.version >= RedisVersion::V7_0;
         if minds_disk && self.check_disk().is_err() && self.is_write(args) {
-            return self.life.end();
+            self.life.is_over = true;
+            return;
         }
         self.apply(ClientKey::PRIMARY, args);
     }
@@ -152,11 +153,11 @@ impl Server {
 
     fn apply_arguments(&mut self, key: ClientKey, args: Args<'_>) {
         let mut reply = self.spares.reply();
-        let now = self.clock.now();
-        self.client_mut(key).act(now);
+        let now = self.clock.now;
+        self.client_mut(key).active_at = now;
         self.turn.begin(key, self.replication.offset());
         self.process(key, args, &mut reply);
-        self.turn.end();
+        self.turn.acting = None;
         self.flush_effects();
         self.send_reply(key, &mut reply);
         self.spares.keep_reply(reply);

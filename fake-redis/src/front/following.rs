@@ -41,7 +41,7 @@ impl Server {
     }
 
     pub(crate) fn read_link(&mut self) {
-        if self.life.is_asleep() {
+        if self.life.is_asleep {
             return;
         }
         if matches!(self.replication.stage(), Stage::Handshake) {
@@ -73,7 +73,7 @@ impl Server {
     fn apply_next(&mut self, request: Request) {
         let words: Vec<&[u8]> = request.args().iter().collect();
         self.apply_replicated(&words);
-        self.outbox.count_command();
+        self.outbox.outputs.commands += 1;
         if self.replication.is_link_up() {
             self.replication.give_back(request);
             if !self.client(ClientKey::PRIMARY).transaction.is_open() {

@@ -13,7 +13,7 @@ impl InterruptedMachine for InterruptedServer<'_> {
     /// Returns `false` for the script's own client and for outgoing links, whose input must wait.
     fn takes(&self, connection: ConnectionId) -> bool {
         let key = self.server.roster.client_of(connection);
-        let script = self.server.long_script.interrupted();
+        let script = self.server.long_script.running;
         key.is_some_and(|key| script.is_none_or(|busy| busy.caller != key))
     }
 
@@ -22,7 +22,7 @@ impl InterruptedMachine for InterruptedServer<'_> {
         let before = server.turn;
         server.outbox.swap(out);
         match input {
-            _ if server.life.is_over() => {}
+            _ if server.life.is_over => {}
             Input::Accepted { connection, peer } => server.accept(connection, peer),
             Input::Received { connection, bytes } => {
                 server.receive(connection, bytes);
@@ -40,13 +40,13 @@ impl InterruptedMachine for InterruptedServer<'_> {
 }
 
 pub(crate) fn call_driver(server: &mut Server, driver: &dyn InputDriver, busy: Busy) -> Busy {
-    server.long_script.interrupt(busy);
+    server.long_script.running = Some(busy);
     if driver.must_stop() {
         server.stop();
     } else {
         driver.deliver_input(&mut InterruptedServer { server: &mut *server });
     }
-    server.long_script.take_running().unwrap_or(busy)
+    server.long_script.running.take().unwrap_or(busy)
 }
 
 pub(crate) fn call_driver_while_loading(server: &mut Server, driver: &dyn InputDriver) {

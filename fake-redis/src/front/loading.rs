@@ -26,12 +26,12 @@ struct Pace {
 impl Server {
     pub(crate) fn load_files(&mut self) {
         let Some(image) = self.persistence.start(self.clock.seconds()) else { return };
-        self.life.begin_loading();
+        self.life.is_loading = true;
         let loaded = self.load_image(&image);
-        self.life.end_loading();
+        self.life.is_loading = false;
         match loaded {
             Ok(()) => {
-                self.changes.saved();
+                self.changes.unsaved = 0;
                 self.report_restored();
                 self.schedule_expiry();
             }
@@ -45,7 +45,7 @@ impl Server {
             self.outbox.push_output(Output::Damaged(damage));
         }
         self.persistence.take_rewrite();
-        if !self.life.is_over() {
+        if !self.life.is_over {
             self.stop();
         }
     }
@@ -76,7 +76,7 @@ impl Server {
             if !is_gone(&saved) {
                 self.restore(saved.db, &saved.key, saved.value, saved.expires_at_ms);
             }
-            self.call_driver_while_loading(&mut pace, reader.position())?;
+            self.call_driver_while_loading(&mut pace, reader.position)?;
         }
         // As in Redis, ignore the replication position if an append-only file follows.
         if let Some(origin) = reader.origin().filter(|_| !self.persistence.wants_stream()) {
@@ -90,7 +90,7 @@ impl Server {
         let mut words = Vec::new();
         let mut whole = 0;
         loop {
-            let start = reader.position();
+            let start = reader.position;
             match reader.next(&mut words) {
                 Ok(true) => {}
                 Ok(false) | Err(LogError::CutOff) => break,
@@ -100,13 +100,13 @@ impl Server {
                 let text = String::from_utf8_lossy(&text);
                 bad_command(start, text.strip_prefix("ERR ").unwrap_or(&text))
             })?;
-            if self.life.is_over() {
+            if self.life.is_over {
                 return Err(Halt::Stopped);
             }
             if !self.client(ClientKey::DISK).transaction.is_open() {
-                whole = reader.position();
+                whole = reader.position;
             }
-            self.call_driver_while_loading(&mut pace, reader.position())?;
+            self.call_driver_while_loading(&mut pace, reader.position)?;
         }
         self.discard_transaction(ClientKey::DISK);
         self.client_mut(ClientKey::DISK).db = 0;
@@ -131,7 +131,7 @@ impl Server {
             return Ok(());
         }
         pace.looked_at_byte = position;
-        let Some(driver_calls) = self.long_script.driver_calls() else { return Ok(()) };
+        let Some(driver_calls) = self.long_script.driver_calls.as_ref() else { return Ok(()) };
         let driver = driver_calls.driver.clone();
         let now = driver.now();
         if driver.must_stop() {
@@ -141,7 +141,7 @@ impl Server {
             pace.driver_called_at = now;
             interlude::call_driver_while_loading(self, &*driver);
         }
-        if self.life.is_over() { Err(Halt::Stopped) } else { Ok(()) }
+        if self.life.is_over { Err(Halt::Stopped) } else { Ok(()) }
     }
 
     fn report_restored(&mut self) {

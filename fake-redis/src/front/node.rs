@@ -37,9 +37,8 @@ impl Node {
         driver: Rc<dyn InputDriver>,
     ) -> Node {
         let mut node = Node::new(config, disk, seed, now);
-        node.server
-            .long_script
-            .set_driver(DriverCalls { driver, call_driver: interlude::call_driver });
+        node.server.long_script.driver_calls =
+            Some(DriverCalls { driver, call_driver: interlude::call_driver });
         node
     }
 
@@ -50,9 +49,8 @@ impl Node {
 
     #[cfg(test)]
     pub(crate) fn set_driver(&mut self, driver: Rc<dyn InputDriver>) {
-        self.server
-            .long_script
-            .set_driver(DriverCalls { driver, call_driver: interlude::call_driver });
+        self.server.long_script.driver_calls =
+            Some(DriverCalls { driver, call_driver: interlude::call_driver });
     }
 
     #[cfg(test)]
@@ -62,7 +60,7 @@ impl Node {
 
     fn dispatch(&mut self, input: Input<'_>) {
         let server = &mut self.server;
-        if server.life.is_over() {
+        if server.life.is_over {
             if let Input::Accepted { connection, .. } = input {
                 server.outbox.send(Output::Close { connection });
             }
@@ -100,8 +98,8 @@ impl Node {
 impl Machine for Node {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
         self.server.outbox.swap(out);
-        self.server.clock.show(now.wall);
-        if !matches!(input, Input::Timer) && !self.server.life.is_over() {
+        self.server.clock.now = now.wall;
+        if !matches!(input, Input::Timer) && !self.server.life.is_over {
             self.server.run_due_timers();
         }
         self.dispatch(input);
@@ -118,11 +116,11 @@ impl Machine for Node {
     }
 
     fn shut_down(&mut self, now: Now, out: &mut Outputs) {
-        if self.server.life.is_over() {
+        if self.server.life.is_over {
             return;
         }
         self.server.outbox.swap(out);
-        self.server.clock.show(now.wall);
+        self.server.clock.now = now.wall;
         commands::end(&mut self.server, None);
         self.server.finish_input();
         self.server.outbox.swap(out);

@@ -10,7 +10,7 @@ use fencepost_machine::KeyChange;
 
 impl Server {
     pub(crate) fn is_past_deadline(&self, at_ms: i64) -> bool {
-        at_ms <= self.now_ms() && !self.life.is_loading() && !self.is_replica()
+        at_ms <= self.now_ms() && !self.life.is_loading && !self.is_replica()
     }
 
     /// Returns the position of a key. May delete an expired key (`expireIfNeeded`).
@@ -22,7 +22,7 @@ impl Server {
             return Some(position);
         }
         if self.is_replica() {
-            return (self.turn.acting() == Some(ClientKey::PRIMARY)).then_some(position);
+            return (self.turn.acting == Some(ClientKey::PRIMARY)).then_some(position);
         }
         if !self.is_paused() {
             self.expire(db, position);
@@ -69,7 +69,7 @@ impl Server {
         let mut entry = Entry::new(value, expires_at_ms);
         entry.used_at_ms = self.now_ms();
         let is_told =
-            self.config.events().has(EventClass::New) && self.database(db).find(key).is_none();
+            self.config.events.has(EventClass::New) && self.database(db).find(key).is_none();
         let position = self.keyspace.database_mut(db).insert(key, entry);
         self.note_expiry(expires_at_ms);
         self.after_change(db, position, key, KeyChange::Granted);
@@ -119,7 +119,7 @@ impl Server {
     }
 
     fn after_change(&mut self, db: usize, position: usize, key: &[u8], change: KeyChange) {
-        self.changes.count();
+        self.changes.unsaved += 1;
         self.touch_watched(db, key);
         self.blocking.note_ready(db, key);
         self.tap_entry(db, position, change);
@@ -136,7 +136,7 @@ impl Server {
         change: KeyChange,
     ) -> Option<Entry> {
         let (key, entry) = self.keyspace.database_mut(db).remove_at(position)?;
-        self.changes.count();
+        self.changes.unsaved += 1;
         self.touch_watched(db, &key);
         self.tap_gone(&key, &entry, change);
         Some(entry)
@@ -145,10 +145,10 @@ impl Server {
     pub(crate) fn expire(&mut self, db: usize, position: usize) {
         let Some((key, _)) = self.keyspace.database(db).at(position) else { return };
         let key: Box<[u8]> = key.into();
-        let unsaved_before = self.changes.unsaved();
+        let unsaved_before = self.changes.unsaved;
         self.remove_as(db, position, KeyChange::Expired);
         // The command did not cause the expiry, so the server propagates a separate DEL.
-        self.changes.count_back_to(unsaved_before);
+        self.changes.unsaved = unsaved_before;
         self.statistics.expired_keys += 1;
         self.add_effect(db, &[b"DEL", &key]);
         self.notify(EventClass::Expired, "expired", db, &key);

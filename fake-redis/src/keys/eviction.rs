@@ -50,9 +50,9 @@ impl Server {
     fn evict(&mut self, db: usize, position: usize) {
         let Some((key, _)) = self.database(db).at(position) else { return };
         let key: Box<[u8]> = key.into();
-        let unsaved_before = self.changes.unsaved();
+        let unsaved_before = self.changes.unsaved;
         self.remove_as(db, position, KeyChange::Evicted);
-        self.changes.count_back_to(unsaved_before);
+        self.changes.unsaved = unsaved_before;
         self.statistics.evicted_keys += 1;
         self.notify(EventClass::Evicted, "evicted", db, &key);
         self.add_effect(db, &[b"DEL", &key]);

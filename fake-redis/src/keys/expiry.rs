@@ -3,7 +3,7 @@ use crate::state::server::Server;
 
 impl Server {
     pub(crate) fn delete_expired(&mut self) {
-        if self.is_replica() || self.life.is_loading() || !self.config.active_expire {
+        if self.is_replica() || self.life.is_loading || !self.config.active_expire {
             return;
         }
         if !self.is_paused() {
@@ -34,7 +34,7 @@ impl Server {
     }
 
     pub(crate) fn reports_expiry(&self) -> bool {
-        self.config.events().has(EventClass::Expired)
+        self.config.events.has(EventClass::Expired)
             && self.keyspace.iter().any(|(_, _, entry)| entry.expires_at_ms().is_some())
     }
 }

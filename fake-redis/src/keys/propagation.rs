@@ -5,12 +5,12 @@ use crate::state::server::{Anchor, Call, Effect, Server};
 
 impl Server {
     fn is_propagating(&self) -> bool {
-        !self.life.is_loading()
+        !self.life.is_loading
             && (cfg!(test) || self.replication.wants_stream() || self.persistence.wants_stream())
     }
 
     pub(crate) fn add_effect(&mut self, db: usize, parts: &[&[u8]]) {
-        self.add_effect_of(db, self.changes.targets(), parts.iter().copied());
+        self.add_effect_of(db, self.changes.targets, parts.iter().copied());
     }
 
     pub(crate) fn add_effect_of<'p>(
@@ -119,7 +119,7 @@ impl Call<'_> {
         }
         let mut digits = itoa::Buffer::new();
         let at = digits.format(at_ms).as_bytes();
-        let (first, targets) = (server.changes.waiting(), server.changes.targets());
+        let (first, targets) = (server.changes.waiting(), server.changes.targets);
         server.add_effect_of(self.db, targets, before.iter().copied().chain([at]));
         if anchor == Anchor::Now && server.config.version < RedisVersion::V7_0 {
             server.changes.make_relative(first);

@@ -15,9 +15,9 @@ impl Server {
 
     pub(crate) fn send_reply(&mut self, key: ClientKey, reply: &mut Reply) {
         let client = self.client(key);
-        match client.connection() {
+        match client.connection {
             Some(connection)
-                if matches!(client.reply_mode(), ReplyMode::On) || client.was_subscribing() =>
+                if matches!(client.reply_mode, ReplyMode::On) || client.was_subscribing() =>
             {
                 let bytes = reply.take();
                 self.send(connection, bytes);
@@ -29,7 +29,7 @@ impl Server {
     /// Sends a push message even under CLIENT REPLY OFF (`CLIENT_PUSHING`).
     pub(crate) fn push_to(&mut self, key: ClientKey, bytes: Bytes) {
         let client = self.client(key);
-        if let Some(connection) = client.connection() {
+        if let Some(connection) = client.connection {
             self.send(connection, bytes);
         }
     }

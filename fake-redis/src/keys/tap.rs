@@ -9,7 +9,7 @@ use fencepost_machine::{KeyChange, Output, TapEvent};
 
 impl Server {
     fn is_tapped(&self, key: &[u8]) -> bool {
-        !self.life.is_loading()
+        !self.life.is_loading
             && self.config.tap_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix))
     }
 
@@ -39,7 +39,7 @@ impl Server {
             key: Bytes::copy_from_slice(key),
             change,
             value: Some(rendered(&entry.value)),
-            by: self.turn.acting().and_then(|key| self.client(key).connection()),
+            by: self.turn.acting.and_then(|key| self.client(key).connection),
             expires_at_ms,
             primary: !self.is_replica(),
             token: None,

@@ -19,7 +19,7 @@ impl Server {
 
     pub(crate) fn touch_watched(&mut self, db: usize, key: &[u8]) {
         for client in self.watches.watchers(db, key) {
-            self.roster.client_mut(*client).transaction.mark_watch_failed();
+            self.roster.client_mut(*client).transaction.has_failed_watch = true;
         }
     }
 

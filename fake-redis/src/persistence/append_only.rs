@@ -23,7 +23,7 @@ impl Server {
         }
         let bytes = self.persistence.take_appended(self.replication.offset());
         self.outbox.push_output(Output::DiskAppend { bytes });
-        match self.persistence.mode() {
+        match self.persistence.mode {
             Persistence::Aof { fsync: Fsync::Always } => self.begin_sync(),
             Persistence::Aof { fsync: Fsync::EverySec } => self.sync_of_this_second(),
             Persistence::Aof { fsync: Fsync::No } | Persistence::None | Persistence::Rdb => {}
@@ -31,7 +31,7 @@ impl Server {
     }
 
     fn postpones_write(&mut self) -> bool {
-        if self.life.is_over() {
+        if self.life.is_over {
             return false;
         }
         let until = self.persistence.postponed_until(self.clock.seconds());
@@ -64,7 +64,7 @@ impl Server {
 
     fn schedule_rewrite(&mut self) {
         if self.is_log_too_large() {
-            let look = self.clock.next_cron(self.clock.now().0 + 1);
+            let look = self.clock.next_cron(self.clock.now.0 + 1);
             self.timers.set_at_latest(Timer::Persistence, look);
         }
     }
@@ -77,7 +77,7 @@ impl Server {
     }
 
     fn is_log_too_large(&self) -> bool {
-        self.persistence.wants_stream() && self.persistence.size().is_to_be_rewritten(&self.config)
+        self.persistence.wants_stream() && self.persistence.size.is_to_be_rewritten(&self.config)
     }
 
     fn report_progress(&mut self) {
@@ -88,7 +88,7 @@ impl Server {
     }
 
     pub(crate) fn follow_persistence_config(&mut self) {
-        let (before, after) = (self.persistence.mode(), self.config.persistence);
+        let (before, after) = (self.persistence.mode, self.config.persistence);
         if before == after {
             return;
         }
@@ -118,7 +118,7 @@ impl Server {
     }
 
     pub(crate) fn sync_in_time(&mut self) {
-        match self.persistence.mode() {
+        match self.persistence.mode {
             Persistence::Aof { fsync: Fsync::EverySec } if self.persistence.has_unsynced() => {
                 self.sync_of_this_second()
             }
@@ -134,9 +134,9 @@ impl Server {
     /// (`rdb-del-sync-files no`). If there is an append-only file, rewrites that file instead
     /// (`restartAOFAfterSYNC`).
     pub(crate) fn resynchronised(&mut self, payload: Bytes) {
-        match self.persistence.mode() {
+        match self.persistence.mode {
             Persistence::None | Persistence::Rdb => {
-                self.persistence.failures.forget_save();
+                self.persistence.failures.saving = None;
                 let image = DiskImage { snapshot: Some(payload), ..DiskImage::default() };
                 self.outbox.push_output(Output::DiskReplace { image });
             }
@@ -145,6 +145,6 @@ impl Server {
     }
 
     pub(crate) fn rewrite_append_only(&mut self) {
-        self.persistence.ask_rewrite();
+        self.persistence.rewrite = true;
     }
 }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 impl Server {
     pub(crate) fn load_disk(&mut self, image: DiskImage) {
-        self.persistence.find(image);
+        self.persistence.found = Some(image);
     }
 
     /// Releases the queued messages. With `appendfsync always`, holds them until the data is
@@ -32,8 +32,10 @@ impl Server {
     /// the server before the reply; other settings refuse writes until a sync succeeds
     /// (`flushAppendOnlyFile`).
     pub(crate) fn disk_failed(&mut self, of: SyncOf, error: SyncError) {
-        match (of, self.persistence.mode()) {
-            (SyncOf::Appended, Persistence::Aof { fsync: Fsync::Always }) => self.life.end(),
+        match (of, self.persistence.mode) {
+            (SyncOf::Appended, Persistence::Aof { fsync: Fsync::Always }) => {
+                self.life.is_over = true
+            }
             (SyncOf::Appended, _) => {
                 let held = self.persistence.fail_sync(error);
                 self.outbox.release_held(held);
@@ -58,14 +60,14 @@ impl Server {
              rdb_last_save_time:{}\r\nrdb_last_bgsave_status:{}\r\naof_enabled:{appends}\r\n\
              aof_rewrite_in_progress:0\r\n\
              aof_last_write_status:{}\r\n",
-            u8::from(self.life.is_loading()),
-            self.changes.unsaved(),
+            u8::from(self.life.is_loading),
+            self.changes.unsaved,
             self.last_save(),
             status(self.persistence.failures.is_save_failing()),
             status(self.persistence.failures.is_log_failing()),
         );
         if self.persistence.wants_stream() {
-            let size = self.persistence.size();
+            let size = self.persistence.size;
             let (total, base) = (size.total(), size.base);
             let _ = write!(text, "aof_current_size:{total}\r\naof_base_size:{base}\r\n");
         }

@@ -207,7 +207,7 @@ fn a_cut_off_tail_is_left_out_and_cut_away() {
     for cut in 1..=27 {
         let mut image = whole.clone();
         image.append_only = whole.append_only.slice(..length - cut);
-        world.put_disk("redis-1", fencepost_machine::Disk::holding(image));
+        *world.disk("redis-1") = fencepost_machine::Disk::holding(image);
         world.start_node("redis-1", config.clone());
         assert_eq!(world.ask_text("redis-1", &["GET", "a"]), "1");
         assert_eq!(world.ask_text("redis-1", &["GET", "b"]), "(nil)", "{cut} bytes are missing");

@@ -14,11 +14,13 @@ pub(crate) struct OutgoingIds {
     next: u32,
 }
 
-impl OutgoingIds {
-    pub(crate) fn new() -> Self {
+impl Default for OutgoingIds {
+    fn default() -> Self {
         Self { next: u32::MAX }
     }
+}
 
+impl OutgoingIds {
     pub(crate) fn draw(&mut self) -> ConnectionId {
         let id = ConnectionId(self.next);
         self.next -= 1;
@@ -235,7 +237,7 @@ mod tests {
 
     #[test]
     fn commands_wait_for_the_connection_and_leave_as_one_message() {
-        let (mut ids, mut out) = (OutgoingIds::new(), Outputs::default());
+        let (mut ids, mut out) = (OutgoingIds::default(), Outputs::default());
         let mut outgoing = Outgoing::connect(&mut ids, "redis-1", 6379, &mut out);
         outgoing.command(&[b"PING"], 1);
         outgoing.command(&[b"INFO"], 2);
@@ -250,7 +252,7 @@ mod tests {
 
     #[test]
     fn replies_meet_their_commands_in_order_however_the_bytes_are_split() {
-        let (mut ids, mut out) = (OutgoingIds::new(), Outputs::default());
+        let (mut ids, mut out) = (OutgoingIds::default(), Outputs::default());
         let mut outgoing = Outgoing::connect(&mut ids, "redis-1", 6379, &mut out);
         outgoing.command(&[b"PING"], 1);
         outgoing.command(&[b"GET", b"k"], 2);
@@ -273,7 +275,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_not_resp_is_an_error() {
-        let (mut ids, mut out) = (OutgoingIds::new(), Outputs::default());
+        let (mut ids, mut out) = (OutgoingIds::default(), Outputs::default());
         let mut outgoing = Outgoing::<()>::connect(&mut ids, "redis-1", 6379, &mut out);
         outgoing.receive(b"HTTP/1.1 400\r\n");
         assert_eq!(outgoing.next_reply(), Err(NotResp));

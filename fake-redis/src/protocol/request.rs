@@ -58,7 +58,7 @@ pub(crate) struct RequestReader {
     /// Number of missing arguments of the current command; `None` between commands.
     awaited: Option<usize>,
     bulk_length: Option<usize>,
-    complete: bool,
+    pub(crate) complete: bool,
     searched: usize,
 }
 
@@ -70,10 +70,6 @@ impl RequestReader {
 
     pub(crate) fn pending(&self) -> usize {
         self.buffer.len().saturating_sub(self.position)
-    }
-
-    pub(crate) fn is_complete(&self) -> bool {
-        self.complete
     }
 
     #[inline(always)]

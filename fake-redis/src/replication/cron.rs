@@ -4,14 +4,14 @@ use fencepost_machine::WallTime;
 
 impl Server {
     pub(crate) fn start_replication(&mut self) {
-        self.replication.start(self.clock.seconds());
+        self.replication.no_replicas_since = self.clock.seconds();
         self.report_role();
         self.connect_to_primary();
         self.schedule_replication();
     }
 
     pub(crate) fn replication_cron(&mut self) {
-        if self.life.is_asleep() {
+        if self.life.is_asleep {
             return self.schedule_replication();
         }
         self.advance_failover();
@@ -20,7 +20,7 @@ impl Server {
         self.check_replicas();
         self.send_snapshots_in_time();
         self.count_good_replicas();
-        self.replication.count_cron_run();
+        self.replication.cron_runs += 1;
         self.schedule_replication();
     }
 
@@ -30,8 +30,8 @@ impl Server {
         if self.replication.runs_cron() {
             self.timers.limit(
                 Timer::Replication,
-                WallTime(self.clock.now().0 + self.replication.period_micros()),
-                self.clock.now(),
+                WallTime(self.clock.now.0 + self.replication.period_micros()),
+                self.clock.now,
             );
         }
     }

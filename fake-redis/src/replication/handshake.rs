@@ -58,7 +58,7 @@ impl Server {
 
     fn ask_for_stream(&mut self) {
         let history = self.replication.history();
-        let (id, next) = if self.replication.may_continue() {
+        let (id, next) = if self.replication.may_continue {
             (history.id().to_owned(), (history.offset() + 1).to_string())
         } else {
             ("?".to_owned(), "-1".to_owned())
@@ -86,8 +86,8 @@ impl Server {
                 let offset = offset.parse().unwrap_or(0);
                 self.replication.begin_transfer(Transfer::of(id, offset));
             }
-            ["CONTINUE"] if self.replication.may_continue() => self.begin_streaming(),
-            ["CONTINUE", id] if self.replication.may_continue() => {
+            ["CONTINUE"] if self.replication.may_continue => self.begin_streaming(),
+            ["CONTINUE", id] if self.replication.may_continue => {
                 if self.replication.rename_history(id) {
                     self.disconnect_replicas();
                 }

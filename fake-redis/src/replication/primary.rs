@@ -1,5 +1,6 @@
 //! A primary's side of replication (`syncCommand`, `replicationFeedSlaves`).
 
+use crate::state::client::Role;
 use crate::state::client_key::ClientKey;
 use crate::state::replication::{Introduction, Progress, Replica, SyncRequest};
 use crate::state::server::Server;
@@ -12,7 +13,7 @@ impl Server {
     }
 
     pub(crate) fn attach_replica(&mut self, key: ClientKey, request: SyncRequest<'_>) {
-        let Some(connection) = self.client(key).connection() else { return };
+        let Some(connection) = self.client(key).connection else { return };
         // Flush the pending effects before the new replica joins, so that it does not get them
         // twice.
         self.flush_stream();
@@ -80,8 +81,8 @@ impl Server {
         progress: Progress,
     ) {
         let client = self.client_mut(key);
-        client.become_replica();
-        let host = said.address.unwrap_or_else(|| host_of(client.peer()).to_owned());
+        client.role = Role::Replica;
+        let host = said.address.unwrap_or_else(|| host_of(&client.peer).to_owned());
         let replica = Replica {
             client: key,
             connection,

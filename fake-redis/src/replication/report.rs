@@ -43,7 +43,7 @@ impl Server {
         self.write_primary(text);
         let _ = write!(text, "connected_slaves:{}\r\n", replication.replicas().len());
         if self.config.min_replicas_to_write > 0 && self.config.min_replicas_max_lag > 0 {
-            let good = replication.good_replicas();
+            let good = replication.good_replicas;
             let _ = write!(text, "min_slaves_good_slaves:{good}\r\n");
         }
         for (number, replica) in replication.replicas().iter().enumerate() {
@@ -67,7 +67,7 @@ impl Server {
         let is_up = replication.is_link_up();
         let now = self.clock.seconds();
         let heard = if is_up { replication.silent_for(now) } else { -1 };
-        let offset = if replication.may_continue() { replication.offset() } else { 1 };
+        let offset = if replication.may_continue { replication.offset() } else { 1 };
         let in_transfer = u8::from(matches!(replication.stage(), Stage::Transfer(_)));
         let status = if is_up { "up" } else { "down" };
         let _ = write!(
@@ -80,7 +80,7 @@ impl Server {
         );
         let _ = write!(text, "slave_read_repl_offset:{offset}\r\nslave_repl_offset:{offset}\r\n");
         if !is_up {
-            let down = replication.down_since().map_or(-1, |since| now - since);
+            let down = replication.down_since.map_or(-1, |since| now - since);
             let _ = write!(text, "master_link_down_since_seconds:{down}\r\n");
         }
         let (priority, read_only) =

@@ -36,7 +36,7 @@ impl Server {
     }
 
     pub(crate) fn is_followed_by(&self, key: ClientKey) -> bool {
-        self.client(key).role() == Role::Replica
+        self.client(key).role == Role::Replica
     }
 
     /// Makes the server a primary, which continues the replicated history under a new id

@@ -35,7 +35,7 @@ pub(super) struct Engine {
     run: Value,
     set_version: Value,
     #[cfg(test)]
-    globals: Value,
+    pub(crate) globals: Value,
     shared: SharedTables,
     compiled: IndexMap<Sha, HostRootTicket, FxBuildHasher>,
     version: Option<RedisVersion>,
@@ -102,11 +102,6 @@ impl Engine {
 
     pub(super) fn vm(&mut self) -> &mut Vm {
         &mut self.vm
-    }
-
-    #[cfg(test)]
-    pub(super) fn globals(&self) -> Value {
-        self.globals
     }
 
     fn text_of(&self, error: LuaError) -> Vec<u8> {

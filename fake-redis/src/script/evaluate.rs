@@ -10,7 +10,7 @@ use crate::protocol::reply::Reply;
 use crate::state::client_key::ClientKey;
 use crate::state::command_info::Flags;
 use crate::state::scripts::{Permissions, Script, Sha, sha_of};
-use crate::state::server::{Call, Command, Server};
+use crate::state::server::{Call, Command, Effect, Server};
 use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
@@ -74,7 +74,7 @@ impl Call<'_> {
             None => {}
         }
         permissions.read_only |= read_only;
-        self.suppress_effect();
+        self.effect = Effect::Replaced;
         let (keys, arguments) = (self.args.from(3).up_to(keys), self.args.from(3 + keys));
         let version = self.server.config.version;
         let (server, reply) = (&mut *self.server, &mut *self.reply);
@@ -86,7 +86,7 @@ impl Call<'_> {
             let compiled = engine.compile(sha, text)?;
             let outcome =
                 lend::lend(&mut run, || engine.run(compiled, (keys, arguments), version, reply))?;
-            run.server.scripts.leave(run.random.state(), run.json[0]);
+            run.server.scripts.leave(run.random.state, run.json[0]);
             let protocol = run.server.client(ClientKey::SCRIPT).protocol;
             if let Some(error) = uncounted_error(engine.vm(), &outcome) {
                 run.server.statistics.count_error(&error);
@@ -109,7 +109,7 @@ impl Call<'_> {
             self.reply.truncate(start);
         }
         let is_error = self.reply.bytes().get(start) == Some(&b'-');
-        self.server.statistics.answers_with(is_error);
+        self.server.statistics.repeats_error = is_error;
         result.map_err(|text| CommandError::text([b"ERR Error running script: ", &*text].concat()))
     }
 
@@ -134,7 +134,7 @@ impl Call<'_> {
                 other => other?,
             }
         }
-        if self.server.turn.is_out_of_memory() && !declared.allow_oom && !declared.read_only {
+        if self.server.turn.is_out_of_memory && !declared.allow_oom && !declared.read_only {
             let text = "OOM allow-oom flag is not set on the script, can not run it when used \
              memory > 'maxmemory'";
             return Err(CommandError::fixed(text));

@@ -179,7 +179,7 @@ fn set_repl(call: &Arguments<'_>) -> Result<()> {
         );
     };
     let targets = Targets { append_only: flags & 1 != 0, replicas: flags & 2 != 0 };
-    lend::borrow(|run| run.server.changes.set_targets(targets));
+    lend::borrow(|run| run.server.changes.targets = targets);
     Ok(())
 }
 
@@ -190,7 +190,7 @@ fn acl_check_cmd(call: &Arguments<'_>) -> Result<bool> {
     let name = text_of(call.value(1));
     let is_command = name.and_then(|name| {
         lend::borrow(|run| {
-            let command = run.server.commands.table().find(&name);
+            let command = run.server.commands.table.find(&name);
             command.is_some_and(|command| run.server.has(command))
         })
     });

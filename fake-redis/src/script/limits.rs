@@ -28,7 +28,7 @@ pub(super) fn begin(vm: &mut Vm) {
     let memory_max = vm.memory_used().saturating_add(MEMORY_MAX);
     vm.set_memory_cap(Some(memory_max));
     let has_driver = lend::borrow(|run| {
-        let has_driver = run.server.long_script.driver_calls().is_some();
+        let has_driver = run.server.long_script.driver_calls.as_ref().is_some();
         run.watch = Watch { has_driver, memory_max, ..Watch::default() };
         has_driver
     });
@@ -145,7 +145,7 @@ pub(super) fn keep_panic<R>(body: impl FnOnce() -> R) -> Option<R> {
 impl Run<'_> {
     fn poll(&mut self) -> Option<Ending> {
         let DriverCalls { driver, call_driver } =
-            self.server.long_script.driver_calls().cloned()?;
+            self.server.long_script.driver_calls.as_ref().cloned()?;
         let threshold = self.server.config.busy_reply_threshold;
         let elapsed = driver.now().saturating_sub(self.began.unwrap_or(Duration::ZERO));
         let is_long = threshold > 0 && elapsed >= Duration::from_millis(threshold.unsigned_abs());
@@ -154,7 +154,7 @@ impl Run<'_> {
         }
         let busy = Busy { caller: self.caller, has_written: self.has_written, is_killed: false };
         let busy = call_driver(self.server, &*driver, busy);
-        if self.server.life.is_over() {
+        if self.server.life.is_over {
             return Some(Ending::ServerStopped);
         }
         busy.is_killed.then_some(Ending::Killed)

@@ -3,7 +3,7 @@ pub(crate) const SEED_ZERO_STATE: u64 = 0x330E;
 /// The random number generator of scripts (`redisLrand48` in rand.c of Redis).
 #[derive(Debug)]
 pub(crate) struct ScriptRandom {
-    state: u64,
+    pub(crate) state: u64,
 }
 
 const MULTIPLIER: u64 = 0x5_DEEC_E66D;
@@ -13,10 +13,6 @@ const MASK: u64 = (1 << 48) - 1;
 impl ScriptRandom {
     pub(crate) fn at(state: u64) -> Self {
         ScriptRandom { state }
-    }
-
-    pub(crate) fn state(&self) -> u64 {
-        self.state
     }
 
     pub(crate) fn seed(&mut self, seed: i32) {

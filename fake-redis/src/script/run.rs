@@ -38,7 +38,8 @@ impl<'a> Run<'a> {
         client.db = db;
         client.protocol = Protocol::Resp2;
         let (reply, arguments) = (server.spares.reply(), server.spares.arguments());
-        let began = server.long_script.driver_calls().map(|driver_calls| driver_calls.driver.now());
+        let began =
+            server.long_script.driver_calls.as_ref().map(|driver_calls| driver_calls.driver.now());
         let (random_state, json) = server.scripts.left();
         Run {
             server,
@@ -58,8 +59,8 @@ impl<'a> Run<'a> {
 
     pub(crate) fn end(self) {
         self.server.spares.keep_reply(self.reply);
-        self.server.spares.keep_arguments(self.arguments);
-        self.server.changes.set_targets(Targets::ALL);
+        self.server.spares.arguments = self.arguments;
+        self.server.changes.targets = Targets::ALL;
     }
 
     pub(crate) fn call(&mut self) -> Result<(), CommandError> {
@@ -95,7 +96,7 @@ impl<'a> Run<'a> {
         if command.flags(self.server.config.version).intersects(Flags::NOSCRIPT) {
             return Err(CommandError::fixed("ERR This Redis command is not allowed from script"));
         }
-        let must_be_obeyed = self.server.client(self.caller).role().must_be_obeyed();
+        let must_be_obeyed = self.server.client(self.caller).role.must_be_obeyed();
         if self.server.is_stale() && !command.flags.intersects(Flags::STALE) {
             return Err(CommandError::fixed("ERR Can not execute the command on a stale replica"));
         }
@@ -110,7 +111,7 @@ impl<'a> Run<'a> {
             self.server.check_write()?;
         }
         let is_full =
-            self.server.turn.is_out_of_memory() && !self.has_written && !self.permissions.allow_oom;
+            self.server.turn.is_out_of_memory && !self.has_written && !self.permissions.allow_oom;
         if is_full && command.flags.intersects(Flags::DENYOOM) && !must_be_obeyed {
             return Err(error::OUT_OF_MEMORY);
         }

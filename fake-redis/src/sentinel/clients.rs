@@ -47,7 +47,7 @@ impl Clients {
     pub(crate) fn received(&mut self, connection: ConnectionId, bytes: &[u8]) {
         let Some(client) = self.all.get_mut(&connection) else { return };
         client.reader.feed(bytes);
-        if !client.reader.is_complete() {
+        if !client.reader.complete {
             self.read_commands(connection);
         }
     }

@@ -17,7 +17,7 @@ const TICK_MS_MAX: i64 = 100;
 
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
-    set_for: Option<i64>,
+    pub(crate) set_for: Option<i64>,
     last_input: Option<i64>,
     last_check: i64,
     tick_ms: i64,
@@ -33,10 +33,6 @@ impl Alarm {
             self.set_for = None;
         }
         jumped
-    }
-
-    pub(crate) fn clear_alarm(&mut self) {
-        self.set_for = None;
     }
 
     pub(crate) fn draw_next_tick(&mut self, now: i64, draw_below: impl FnOnce(u64) -> i64) {

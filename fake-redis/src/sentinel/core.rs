@@ -35,7 +35,7 @@ impl Core {
             tilt_since: None,
             attention: true,
             unsaved: true,
-            ids: OutgoingIds::new(),
+            ids: OutgoingIds::default(),
             events: Vec::new(),
             random,
         }

@@ -60,7 +60,7 @@ pub(crate) struct Instance {
     pub(crate) last_hello: Option<LastHello>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ReplicaReport {
     pub(crate) link_down_ms: i64,
     /// Priority for promotion (`slave_priority`): lower is preferred, and 0 prevents promotion.
@@ -240,16 +240,7 @@ impl Instance {
 
 impl ReplicaReport {
     pub(crate) fn unknown(now: i64) -> Self {
-        Self {
-            link_down_ms: 0,
-            priority: 100,
-            offset: 0,
-            master_host: None,
-            master_port: 0,
-            link_up: false,
-            changed_at: now,
-            announced: true,
-        }
+        Self { priority: 100, changed_at: now, announced: true, ..Self::default() }
     }
 
     pub(crate) fn follows(&self, address: &Address) -> bool {

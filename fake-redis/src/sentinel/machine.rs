@@ -208,7 +208,7 @@ impl Machine for Sentinel {
                 self.connection_lost(connection)
             }
             Input::Timer => {
-                self.alarm.clear_alarm();
+                self.alarm.set_for = None;
                 self.check_masters(out);
             }
             // As in Redis, a Sentinel continues after `DiskFailed`.

@@ -13,8 +13,9 @@ use crate::state::subscription::{Kind, Subscriptions};
 use crate::state::unread::Unread;
 use fencepost_machine::{ConnectionId, WallTime};
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Role {
+    #[default]
     Normal,
     /// A replica's connection after SYNC or PSYNC.
     Replica,
@@ -47,12 +48,12 @@ pub(crate) struct Watch {
     pub(crate) was_expired: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Client {
-    id: u64,
-    connection: Option<ConnectionId>,
-    role: Role,
-    peer: String,
+    pub(crate) id: u64,
+    pub(crate) connection: Option<ConnectionId>,
+    pub(crate) role: Role,
+    pub(crate) peer: String,
     pub(crate) reader: RequestReader,
     pub(crate) db: usize,
     pub(crate) protocol: Protocol,
@@ -60,45 +61,23 @@ pub(crate) struct Client {
     pub(crate) name: Vec<u8>,
     pub(crate) lib_name: Vec<u8>,
     pub(crate) lib_ver: Vec<u8>,
-    reply_mode: ReplyMode,
+    pub(crate) reply_mode: ReplyMode,
     pub(crate) transaction: Transaction,
     watching: Vec<Watch>,
     subscriptions: Subscriptions,
     pub(crate) no_evict: bool,
     pub(crate) service: Service,
     pub(crate) output: Unread,
-    connected_at: WallTime,
-    active_at: WallTime,
-    last_command: Option<&'static CommandInfo>,
-    write_offset: u64,
+    pub(crate) connected_at: WallTime,
+    pub(crate) active_at: WallTime,
+    pub(crate) last_command: Option<&'static CommandInfo>,
+    pub(crate) write_offset: u64,
 }
 
 impl Client {
     pub(crate) fn fixed(role: Role, now: WallTime) -> Self {
-        Client {
-            id: 0,
-            connection: None,
-            role,
-            peer: String::new(),
-            reader: RequestReader::default(),
-            db: 0,
-            protocol: Protocol::Resp2,
-            authenticated: true,
-            name: Vec::new(),
-            lib_name: Vec::new(),
-            lib_ver: Vec::new(),
-            reply_mode: ReplyMode::On,
-            transaction: Transaction::default(),
-            watching: Vec::new(),
-            subscriptions: Subscriptions::default(),
-            no_evict: false,
-            service: Service::default(),
-            output: Unread::default(),
-            connected_at: now,
-            active_at: now,
-            last_command: None,
-            write_offset: 0,
-        }
+        let (connected_at, active_at) = (now, now);
+        Client { role, authenticated: true, connected_at, active_at, ..Client::default() }
     }
 
     pub(crate) fn of_connection(
@@ -111,29 +90,6 @@ impl Client {
         Client { id, connection, peer, ..Client::fixed(Role::Normal, now) }
     }
 
-    #[inline]
-    pub(crate) fn id(&self) -> u64 {
-        self.id
-    }
-
-    #[inline]
-    pub(crate) fn connection(&self) -> Option<ConnectionId> {
-        self.connection
-    }
-
-    #[inline]
-    pub(crate) fn role(&self) -> Role {
-        self.role
-    }
-
-    pub(crate) fn peer(&self) -> &str {
-        &self.peer
-    }
-
-    pub(crate) fn become_replica(&mut self) {
-        self.role = Role::Replica;
-    }
-
     pub(crate) fn reset(&mut self, authenticated: bool) {
         self.db = 0;
         self.protocol = Protocol::Resp2;
@@ -141,11 +97,6 @@ impl Client {
         self.name.clear();
         self.no_evict = false;
         self.authenticated = authenticated;
-    }
-
-    #[inline]
-    pub(crate) fn reply_mode(&self) -> ReplyMode {
-        self.reply_mode
     }
 
     /// Sets the mode of CLIENT REPLY. SKIP has no effect after OFF.
@@ -173,7 +124,7 @@ impl Client {
     }
 
     pub(crate) fn unwatch(&mut self) -> Vec<Watch> {
-        self.transaction.clear_failed_watch();
+        self.transaction.has_failed_watch = false;
         std::mem::take(&mut self.watching)
     }
 
@@ -194,33 +145,8 @@ impl Client {
         std::mem::take(&mut self.subscriptions)
     }
 
-    pub(crate) fn write_offset(&self) -> u64 {
-        self.write_offset
-    }
-
-    #[inline]
-    pub(crate) fn wrote(&mut self, offset: u64) {
-        self.write_offset = offset;
-    }
-
     pub(crate) fn is_only_listening(&self) -> bool {
         self.protocol == Protocol::Resp2 && self.subscriptions.any()
-    }
-
-    pub(crate) fn connected_at(&self) -> WallTime {
-        self.connected_at
-    }
-
-    pub(crate) fn active_at(&self) -> WallTime {
-        self.active_at
-    }
-
-    pub(crate) fn act(&mut self, now: WallTime) {
-        self.active_at = now;
-    }
-
-    pub(crate) fn last_command(&self) -> Option<&'static CommandInfo> {
-        self.last_command
     }
 
     pub(crate) fn execute(&mut self, command: &'static CommandInfo) {
@@ -242,12 +168,12 @@ mod tests {
         client.set_reply_mode(ReplyMode::SkipNext);
         let told = [(); 3].map(|()| {
             client.end_command();
-            client.reply_mode()
+            client.reply_mode
         });
         assert_eq!(told, [ReplyMode::Skip, ReplyMode::On, ReplyMode::On]);
         client.set_reply_mode(ReplyMode::Off);
         client.set_reply_mode(ReplyMode::SkipNext);
         client.end_command();
-        assert_eq!(client.reply_mode(), ReplyMode::Off);
+        assert_eq!(client.reply_mode, ReplyMode::Off);
     }
 }

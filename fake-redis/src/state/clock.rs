@@ -7,7 +7,7 @@ const CRON_PERIOD_MICROS: i64 = 100_000;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
-    now: WallTime,
+    pub(crate) now: WallTime,
     started_at: WallTime,
     cron_phase: i64,
 }
@@ -16,14 +16,6 @@ impl Clock {
     pub(crate) fn started(now: WallTime, seed: u64) -> Self {
         let cron_phase = (seed % CRON_PERIOD_MICROS.unsigned_abs()) as i64;
         Clock { now, started_at: now, cron_phase }
-    }
-
-    pub(crate) fn show(&mut self, now: WallTime) {
-        self.now = now;
-    }
-
-    pub(crate) fn now(&self) -> WallTime {
-        self.now
     }
 
     pub(crate) fn ms(&self) -> i64 {

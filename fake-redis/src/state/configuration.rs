@@ -8,7 +8,7 @@ use std::ops::Deref;
 pub(crate) struct Configuration {
     node: NodeConfig,
     kept: Settings,
-    events: EventClasses,
+    pub(crate) events: EventClasses,
 }
 
 impl Deref for Configuration {
@@ -22,10 +22,6 @@ impl Deref for Configuration {
 impl Configuration {
     pub(crate) fn new(node: NodeConfig) -> Self {
         Configuration { kept: Settings::default(), events: events_of(&node), node }
-    }
-
-    pub(crate) fn events(&self) -> EventClasses {
-        self.events
     }
 
     pub(crate) fn parameters(&self) -> impl Iterator<Item = (&'static str, String)> {

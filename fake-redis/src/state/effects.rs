@@ -65,8 +65,8 @@ impl Effects {
 #[derive(Debug)]
 pub(crate) struct Changes {
     effects: Effects,
-    targets: Targets,
-    unsaved: u64,
+    pub(crate) targets: Targets,
+    pub(crate) unsaved: u64,
 }
 
 impl Default for Changes {
@@ -76,30 +76,6 @@ impl Default for Changes {
 }
 
 impl Changes {
-    pub(crate) fn count(&mut self) {
-        self.unsaved += 1;
-    }
-
-    pub(crate) fn unsaved(&self) -> u64 {
-        self.unsaved
-    }
-
-    pub(crate) fn count_back_to(&mut self, unsaved: u64) {
-        self.unsaved = unsaved;
-    }
-
-    pub(crate) fn saved(&mut self) {
-        self.unsaved = 0;
-    }
-
-    pub(crate) fn targets(&self) -> Targets {
-        self.targets
-    }
-
-    pub(crate) fn set_targets(&mut self, targets: Targets) {
-        self.targets = targets;
-    }
-
     pub(crate) fn note<'p>(
         &mut self,
         db: usize,

@@ -2,7 +2,7 @@ use fencepost_machine::{Output, Outputs};
 
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    outputs: Outputs,
+    pub(crate) outputs: Outputs,
     waiting: Vec<Output>,
 }
 
@@ -33,17 +33,5 @@ impl Outbox {
 
     pub(crate) fn release_held(&mut self, held: Vec<Output>) {
         self.outputs.list.extend(held);
-    }
-
-    pub(crate) fn count_command(&mut self) {
-        self.outputs.commands += 1;
-    }
-
-    pub(crate) fn set_more(&mut self, more: bool) {
-        self.outputs.more = more;
-    }
-
-    pub(crate) fn set_stopped(&mut self, stopped: bool) {
-        self.outputs.stopped = stopped;
     }
 }

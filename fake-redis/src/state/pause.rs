@@ -6,7 +6,7 @@ pub(crate) enum PauseScope {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Pause {
-    in_force: Option<(PauseScope, i64)>,
+    pub(crate) in_force: Option<(PauseScope, i64)>,
 }
 
 impl Pause {
@@ -15,10 +15,6 @@ impl Pause {
         let until_ms = old_until_ms.max(until_ms);
         self.in_force = Some((old_scope.max(scope), until_ms));
         until_ms
-    }
-
-    pub(crate) fn end(&mut self) {
-        self.in_force = None;
     }
 
     pub(crate) fn scope(&self) -> Option<PauseScope> {

@@ -16,48 +16,28 @@ use std::collections::VecDeque;
 
 const POSTPONED_SECONDS_MAX: i64 = 2;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct PersistenceState {
-    mode: Persistence,
-    found: Option<DiskImage>,
+    pub(crate) mode: Persistence,
+    pub(crate) found: Option<DiskImage>,
     appended: BytesMut,
     append_only_db: Option<usize>,
-    rewrite: bool,
+    pub(crate) rewrite: bool,
     syncs_begun: u64,
     syncs_done: u64,
     synced_in: i64,
     postponed_since: Option<i64>,
     progress: Progress,
     held: VecDeque<(u64, Vec<Output>)>,
-    last_save: i64,
-    size: LogSize,
+    pub(crate) last_save: i64,
+    pub(crate) size: LogSize,
     size_before_rewrite: LogSize,
     pub(crate) failures: Failures,
 }
 
 impl PersistenceState {
     pub(crate) fn new(config: &NodeConfig) -> Self {
-        PersistenceState {
-            mode: config.persistence,
-            found: None,
-            appended: BytesMut::new(),
-            append_only_db: None,
-            rewrite: false,
-            syncs_begun: 0,
-            syncs_done: 0,
-            synced_in: 0,
-            postponed_since: None,
-            progress: Progress::default(),
-            held: VecDeque::new(),
-            last_save: 0,
-            size: LogSize::default(),
-            size_before_rewrite: LogSize::default(),
-            failures: Failures::default(),
-        }
-    }
-
-    pub(crate) fn mode(&self) -> Persistence {
-        self.mode
+        PersistenceState { mode: config.persistence, ..PersistenceState::default() }
     }
 
     pub(crate) fn switch(&mut self, mode: Persistence) {
@@ -65,10 +45,6 @@ impl PersistenceState {
         if !self.wants_stream() {
             self.appended.clear();
         }
-    }
-
-    pub(crate) fn find(&mut self, image: DiskImage) {
-        self.found = Some(image);
     }
 
     pub(crate) fn start(&mut self, second: i64) -> Option<DiskImage> {
@@ -82,22 +58,10 @@ impl PersistenceState {
         found
     }
 
-    pub(crate) fn saved(&mut self, second: i64) {
-        self.last_save = second;
-    }
-
     pub(crate) fn save_failed(&mut self, second: i64) -> Option<BeforeSave> {
         let before = self.failures.save_failed(second)?;
         self.last_save = before.last_save;
         Some(before)
-    }
-
-    pub(crate) fn last_save(&self) -> i64 {
-        self.last_save
-    }
-
-    pub(crate) fn ask_rewrite(&mut self) {
-        self.rewrite = true;
     }
 
     pub(crate) fn take_rewrite(&mut self) -> bool {
@@ -116,10 +80,6 @@ impl PersistenceState {
         self.size = self.size_before_rewrite;
         self.progress.append(offset);
         self.failures.rewrite_failed(second);
-    }
-
-    pub(crate) fn size(&self) -> LogSize {
-        self.size
     }
 
     pub(crate) fn rest(&mut self, offset: u64) {
@@ -167,18 +127,18 @@ impl PersistenceState {
     }
 
     pub(crate) fn has_unsynced(&self) -> bool {
-        self.progress.has_unsynced()
+        self.progress.unsynced
     }
 
     pub(crate) fn finish_sync(&mut self) -> Vec<Output> {
-        self.failures.log_synced();
+        self.failures.of_log = None;
         self.progress.finish_sync();
         self.release_held()
     }
 
     /// Records a failed sync. As in Redis, the next sync follows the next write to the file.
     pub(crate) fn fail_sync(&mut self, error: SyncError) -> Vec<Output> {
-        self.failures.log_failed(error);
+        self.failures.of_log = Some(error);
         self.progress.fail_sync();
         self.release_held()
     }
@@ -201,7 +161,7 @@ impl PersistenceState {
     }
 
     pub(crate) fn synced_offset(&self) -> Option<u64> {
-        self.wants_stream().then(|| self.progress.synced())
+        self.wants_stream().then_some(self.progress.synced)
     }
 
     pub(crate) fn denied_write(&self, config: &NodeConfig) -> Option<CommandError> {

@@ -34,52 +34,32 @@ const FAILOVER_PERIOD_MICROS: i64 = 100_000;
 const BACKLOG_TTL_SECONDS: i64 = 3_600;
 
 /// A server's role and replication state. Only `follow` and `lead` change the role.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Replication {
     primary: Option<(String, u16)>,
     history: History,
     stream_db: Option<usize>,
     new_bytes: BytesMut,
     replicas: Vec<Replica>,
-    good_replicas: usize,
+    pub(crate) good_replicas: usize,
     introductions: BTreeMap<ClientKey, Introduction>,
     link: Link,
     /// `true` if the data matches the replication ID and offset in `history`, so the server can ask
     /// for a partial resynchronization.
-    may_continue: bool,
-    down_since: Option<i64>,
+    pub(crate) may_continue: bool,
+    pub(crate) down_since: Option<i64>,
     waiting: Vec<Waiting>,
     failover: Option<Failover>,
     wants_acknowledgements: bool,
     ids: OutgoingIds,
-    cron_runs: u64,
-    no_replicas_since: i64,
+    pub(crate) cron_runs: u64,
+    pub(crate) no_replicas_since: i64,
 }
 
 impl Replication {
     pub(crate) fn new(config: &NodeConfig, random: &mut Random) -> Self {
-        Replication {
-            primary: config.replica_of.clone(),
-            history: History::new(random.hexadecimal(40)),
-            stream_db: None,
-            new_bytes: BytesMut::new(),
-            replicas: Vec::new(),
-            good_replicas: 0,
-            introductions: BTreeMap::new(),
-            link: Link::default(),
-            may_continue: false,
-            down_since: None,
-            waiting: Vec::new(),
-            failover: None,
-            wants_acknowledgements: false,
-            ids: OutgoingIds::new(),
-            cron_runs: 0,
-            no_replicas_since: 0,
-        }
-    }
-
-    pub(crate) fn start(&mut self, now_seconds: i64) {
-        self.no_replicas_since = now_seconds;
+        let (primary, history) = (config.replica_of.clone(), History::new(random.hexadecimal(40)));
+        Replication { primary, history, ..Replication::default() }
     }
 
     pub(crate) fn primary(&self) -> Option<&(String, u16)> {
@@ -172,10 +152,6 @@ impl Replication {
 
     pub(crate) fn period_micros(&self) -> i64 {
         if self.is_failing_over() { FAILOVER_PERIOD_MICROS } else { CRON_PERIOD_MICROS }
-    }
-
-    pub(crate) fn count_cron_run(&mut self) {
-        self.cron_runs += 1;
     }
 
     pub(crate) fn is_ping_due(&self, period: u32) -> bool {

@@ -48,7 +48,7 @@ impl Roster {
 
     pub(crate) fn remove(&mut self, key: ClientKey) -> Client {
         let client = self.clients.remove(key.0);
-        if let Some(connection) = client.connection() {
+        if let Some(connection) = client.connection {
             self.connections.swap_remove(&connection);
         }
         self.ready.retain(|ready| *ready != key);

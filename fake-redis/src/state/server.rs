@@ -135,7 +135,7 @@ impl Server {
 
     /// Returns `false` during loading, when keys never expire (`keyIsExpired` in db.c).
     pub(crate) fn is_expired(&self, entry: &Entry) -> bool {
-        entry.expires_at_ms().is_some_and(|at| self.now_ms() > at) && !self.life.is_loading()
+        entry.expires_at_ms().is_some_and(|at| self.now_ms() > at) && !self.life.is_loading
     }
 
     pub(crate) fn is_replica(&self) -> bool {

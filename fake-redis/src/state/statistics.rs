@@ -18,10 +18,10 @@ pub(crate) struct Statistics {
     pub(crate) expired_keys: u64,
     pub(crate) evicted_keys: u64,
     errors: IndexMap<Vec<u8>, u64, FxBuildHasher>,
-    errors_total: u64,
+    pub(crate) errors_total: u64,
     errors_accounted: u64,
     /// `true` if the command repeats an error that was counted for a command that it called.
-    repeats_error: bool,
+    pub(crate) repeats_error: bool,
     calls: IndexMap<usize, (&'static CommandInfo, Calls), FxBuildHasher>,
     recent: [u16; RECENT_MAX],
     #[cfg(test)]
@@ -60,14 +60,6 @@ impl Statistics {
 
     pub(crate) fn errors(&self) -> impl Iterator<Item = (&[u8], u64)> {
         self.errors.iter().map(|(code, count)| (code.as_slice(), *count))
-    }
-
-    pub(crate) fn errors_total(&self) -> u64 {
-        self.errors_total
-    }
-
-    pub(crate) fn answers_with(&mut self, is_error: bool) {
-        self.repeats_error = is_error;
     }
 
     pub(crate) fn begin_call(&mut self) {

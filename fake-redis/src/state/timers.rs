@@ -21,7 +21,7 @@ impl Timer {
 pub(crate) struct Timers {
     due: [Option<WallTime>; Timer::COUNT],
     soonest: Option<WallTime>,
-    armed: Option<WallTime>,
+    pub(crate) armed: Option<WallTime>,
 }
 
 impl Timers {
@@ -57,10 +57,6 @@ impl Timers {
             self.set(timer, None);
         }
         is_due
-    }
-
-    pub(crate) fn clear_armed(&mut self) {
-        self.armed = None;
     }
 
     pub(crate) fn rearm(&mut self, now: WallTime) -> Option<u64> {

@@ -48,7 +48,7 @@ proptest! {
             bench.pass(millis);
         }
         bench.node.server_mut().end_pause();
-        bench.node.server_mut().life.wake();
+        bench.node.server_mut().life.is_asleep = false;
         bench.node.server_mut().config.set([(&b"requirepass"[..], &b""[..])].into_iter()).unwrap();
         let answer = bench.type_at(2, "PING");
         let is_alive = answer == "+PONG" || bench.closed.iter().any(|closed| closed.0 == 2);

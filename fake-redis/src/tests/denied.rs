@@ -141,14 +141,14 @@ fn a_password_is_asked_for() {
 #[test]
 fn loading_and_a_stuck_script_are_answered_as_such() {
     let mut bench = Bench::new();
-    bench.node.server_mut().life.begin_loading();
+    bench.node.server_mut().life.is_loading = true;
     check_on(
         &mut bench,
         &[("GET k", "-LOADING Redis is loading the dataset in memory"), ("SELECT 1", "+OK")],
     );
-    bench.node.server_mut().life.end_loading();
+    bench.node.server_mut().life.is_loading = false;
     let busy = Busy { caller: ClientKey::SCRIPT, has_written: false, is_killed: false };
-    bench.node.server_mut().long_script.interrupt(busy);
+    bench.node.server_mut().long_script.running = Some(busy);
     let busy =
         "-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
     check_on(

@@ -123,7 +123,7 @@ fn a_server_that_is_told_to_end_does_so_while_it_loads_and_writes_nothing() {
 
 fn started(config: NodeConfig, image: &DiskImage) -> (Option<(DiskFile, String, Response)>, bool) {
     let mut world = World::new();
-    world.put_disk("redis-1", Disk::holding(image.clone()));
+    *world.disk("redis-1") = Disk::holding(image.clone());
     world.start_node("redis-1", config);
     let found = world.damages("redis-1").first().cloned();
     let client = world.connect("redis-1");

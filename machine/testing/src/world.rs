@@ -3,14 +3,15 @@
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::peers::Member;
 use fencepost_machine::{
-    ConnectionId, Disk, DiskImage, DiskReply, Input, Machine, MonotonicTime, Now, Output, Outputs,
-    TapEvent, WallTime,
+    ConnectionId, Damage, Disk, DiskImage, DiskReply, Input, Machine, MonotonicTime, Notice, Now,
+    Output, Outputs, SyncOf, TapEvent, WallTime,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 const LATENCY_US: u64 = 500;
 const SYNC_US: u64 = 2_000;
 const START_US: u64 = 1_000_000_000;
+const EVENTS_MAX: u64 = 5_000_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct End {
@@ -31,18 +32,25 @@ enum Event {
 }
 
 #[derive(Debug)]
-pub struct Host<M> {
-    machine: Option<M>,
-    disk: Disk,
+pub struct Host<M: ?Sized> {
+    name: String,
+    machine: Option<Box<M>>,
+    pub disk: Disk,
+    /// Wall clock of the server minus that of the world.
+    pub clock_us: i64,
     life: u32,
     timer: u64,
     pub is_paused: bool,
     waiting: Vec<Event>,
     accepted: u32,
-    taps: Vec<TapEvent>,
+    pub taps: Vec<TapEvent>,
+    pub damages: Vec<Damage>,
+    /// For each [`Notice::Writes`], whether the server refuses writes.
+    pub refusals: Vec<bool>,
+    pub has_stopped: bool,
 }
 
-type Start<M> = Box<dyn Fn(u8, &DiskImage, Now) -> M>;
+type Start<M> = Box<dyn Fn(u8, &DiskImage, Now) -> Box<M>>;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Crash {
@@ -50,67 +58,109 @@ pub enum Crash {
     Power,
 }
 
-pub struct World<M> {
+pub struct World<M: ?Sized> {
     pub now_us: u64,
-    sequence: u64,
+    pub sync_us: u64,
+    /// Number of events so far.
+    pub sequence: u64,
     agenda: BTreeMap<(u64, u64), Event>,
     pub hosts: Vec<Host<M>>,
-    start: Start<M>,
-    first: usize,
+    start: Option<Start<M>>,
     pub peers: BTreeMap<End, End>,
-    cuts: BTreeSet<(usize, usize)>,
-    held: Vec<(usize, usize, Event)>,
+    /// Directions in which no message arrives. `None` stands for the clients.
+    cuts: BTreeSet<(usize, Option<usize>)>,
+    held: Vec<Event>,
     clients: u32,
     pub inboxes: BTreeMap<End, BytesMut>,
     pub closed: BTreeSet<End>,
 }
 
 impl<M: Machine> World<M> {
-    pub fn started(count: usize, first: usize, start: Start<M>) -> World<M> {
-        let mut world = World {
+    /// Starts servers. Their hosts are the numbers from `first` on.
+    pub fn started(
+        count: usize,
+        first: usize,
+        start: impl Fn(u8, &DiskImage, Now) -> M + 'static,
+    ) -> World<M> {
+        let mut world = World::empty();
+        world.start = Some(Box::new(move |me, disk, now| Box::new(start(me, disk, now))));
+        for at in 0..count {
+            let host = world.host((at + first).to_string());
+            world.start(host);
+        }
+        world
+    }
+}
+
+impl<M: Machine + ?Sized> World<M> {
+    #[must_use]
+    pub fn empty() -> World<M> {
+        World {
             now_us: START_US,
+            sync_us: SYNC_US,
             sequence: 0,
             agenda: BTreeMap::new(),
             hosts: Vec::new(),
-            start,
-            first,
+            start: None,
             peers: BTreeMap::new(),
             cuts: BTreeSet::new(),
             held: Vec::new(),
             clients: 0,
             inboxes: BTreeMap::new(),
             closed: BTreeSet::new(),
-        };
-        for host in 0..count {
-            world.hosts.push(Host {
+        }
+    }
+
+    pub fn place(&self, name: &str) -> Option<usize> {
+        self.hosts.iter().position(|host| host.name == name)
+    }
+
+    /// Returns the index of the host with this name, and adds the host if it is missing.
+    pub fn host(&mut self, name: String) -> usize {
+        self.place(&name).unwrap_or_else(|| {
+            self.hosts.push(Host {
+                name,
                 machine: None,
                 disk: Disk::default(),
+                clock_us: 0,
                 life: 0,
                 timer: 0,
                 is_paused: false,
                 waiting: Vec::new(),
                 accepted: 0,
                 taps: Vec::new(),
+                damages: Vec::new(),
+                refusals: Vec::new(),
+                has_stopped: false,
             });
-            world.start(host);
-        }
-        world
+            self.hosts.len() - 1
+        })
     }
 
-    fn now(&self) -> Now {
-        let wall = WallTime(self.now_us.cast_signed() + 1_700_000_000_000_000);
-        Now { wall, monotonic: MonotonicTime(self.now_us) }
+    /// Returns the clocks of a server.
+    #[must_use]
+    pub fn now(&self, host: usize) -> Now {
+        let wall = self.now_us.cast_signed() + 1_700_000_000_000_000 + self.hosts[host].clock_us;
+        Now { wall: WallTime(wall), monotonic: MonotonicTime(self.now_us) }
     }
 
     fn schedule(&mut self, after_us: u64, event: Event) {
         self.sequence += 1;
+        assert!(self.sequence < EVENTS_MAX, "the world does not come to rest: {event:?}");
         self.agenda.insert((self.now_us + after_us, self.sequence), event);
     }
 
     pub fn start(&mut self, host: usize) {
         let me = u8::try_from(host + 1).unwrap();
-        let machine = (self.start)(me, &self.hosts[host].disk.image(), self.now());
-        self.hosts[host].machine = Some(machine);
+        let start = self.start.as_ref().unwrap();
+        let machine = start(me, &self.hosts[host].disk.image(), self.now(host));
+        self.launch(host, machine);
+    }
+
+    pub fn launch(&mut self, host: usize, machine: Box<M>) {
+        let at = &mut self.hosts[host];
+        at.machine = Some(machine);
+        (at.taps, at.damages, at.refusals, at.has_stopped) = Default::default();
         self.input(host, Input::Timer);
     }
 
@@ -151,24 +201,35 @@ impl<M: Machine> World<M> {
     }
 
     pub fn cut(&mut self, from: usize, to: usize) {
-        self.cuts.insert((from, to));
+        self.cuts.insert((from, Some(to)));
+    }
+
+    /// Holds back a server's messages to its clients.
+    pub fn cut_from_clients(&mut self, from: usize) {
+        self.cuts.insert((from, None));
     }
 
     pub fn heal(&mut self) {
         self.cuts.clear();
-        for (_, _, event) in std::mem::take(&mut self.held) {
+        for event in std::mem::take(&mut self.held) {
             self.schedule(LATENCY_US, event);
         }
     }
 
     pub fn run(&mut self, span_ms: u64) {
         let until = self.now_us + span_ms * 1_000;
-        while let Some(entry) = self.agenda.first_entry().filter(|entry| entry.key().0 <= until) {
-            self.now_us = entry.key().0;
-            let event = entry.remove();
-            self.happen(event);
-        }
+        while self.step(until) {}
         self.now_us = until;
+    }
+
+    /// Performs the next event up to `until_us`. Returns `false` if there is none.
+    pub fn step(&mut self, until_us: u64) -> bool {
+        let next = self.agenda.first_entry().filter(|entry| entry.key().0 <= until_us);
+        let Some(entry) = next else { return false };
+        self.now_us = entry.key().0;
+        let event = entry.remove();
+        self.happen(event);
+        true
     }
 
     fn happen(&mut self, event: Event) {
@@ -236,28 +297,32 @@ impl<M: Machine> World<M> {
         let end = End { host: Some(to), connection };
         self.peers.insert(end, from);
         self.peers.insert(from, end);
-        self.input(to, Input::Accepted { connection, peer: "somewhere:1" });
+        let name = from.host.map_or("client", |host| &self.hosts[host].name);
+        let peer = format!("{name}:{}", 40_000 + connection.0 % 10_000);
+        self.input(to, Input::Accepted { connection, peer: &peer });
         self.deliver_later(to, from, Event::Connected(from));
     }
 
     fn deliver_later(&mut self, from: usize, to: End, event: Event) {
-        match to.host {
-            Some(host) if self.cuts.contains(&(from, host)) => self.held.push((from, host, event)),
-            _ => self.schedule(LATENCY_US, event),
+        match self.cuts.contains(&(from, to.host)) {
+            true => self.held.push(event),
+            false => self.schedule(LATENCY_US, event),
         }
     }
 
     fn input(&mut self, host: usize, input: Input<'_>) {
-        let now = self.now();
+        let now = self.now(host);
         let mut out = Outputs::default();
-        let Some(machine) = self.hosts[host].machine.as_mut() else { return };
+        let at = &mut self.hosts[host];
+        let Some(machine) = at.machine.as_mut() else { return };
         machine.handle(input, now, &mut out);
         while out.more {
             let mut next = Outputs::default();
             machine.handle(Input::Continue, now, &mut next);
             out.list.append(&mut next.list);
-            out.more = next.more;
+            (out.more, out.stopped) = (next.more, out.stopped | next.stopped);
         }
+        at.has_stopped |= out.stopped;
         for output in out.list {
             self.carry_out(host, output);
         }
@@ -265,8 +330,12 @@ impl<M: Machine> World<M> {
 
     fn carry_out(&mut self, host: usize, output: Output) {
         let life = self.hosts[host].life;
-        if self.hosts[host].disk.apply(&output) == DiskReply::Sync {
-            self.schedule(SYNC_US, Event::Synced { host, life });
+        match self.hosts[host].disk.apply(&output) {
+            DiskReply::None => {}
+            DiskReply::Sync => self.schedule(self.sync_us, Event::Synced { host, life }),
+            DiskReply::Failed(error) => {
+                self.input(host, Input::DiskFailed { of: SyncOf::Replacement, error });
+            }
         }
         match output {
             Output::Send { connection, bytes } => {
@@ -281,8 +350,10 @@ impl<M: Machine> World<M> {
                 }
             }
             Output::Connect { connection, host: name, .. } => {
-                let to = name.parse::<usize>().unwrap() - self.first;
                 let from = End { host: Some(host), connection };
+                let Some(to) = self.place(&name) else {
+                    return self.schedule(2 * LATENCY_US, Event::ConnectFailed(from));
+                };
                 let there = End { host: Some(to), connection };
                 self.deliver_later(host, there, Event::Connect { from, to });
             }
@@ -292,6 +363,8 @@ impl<M: Machine> World<M> {
                 self.schedule(micros, Event::Timer { host, life, number });
             }
             Output::Tap(tap) => self.hosts[host].taps.push(tap),
+            Output::Damaged(damage) => self.hosts[host].damages.push(damage),
+            Output::Notice(Notice::Writes { refused }) => self.hosts[host].refusals.push(refused),
             _ => {}
         }
     }
@@ -338,7 +411,7 @@ impl<M: Machine> World<M> {
     }
 
     pub fn server(&self, host: usize) -> Option<&M> {
-        self.hosts[host].machine.as_ref()
+        self.hosts[host].machine.as_deref()
     }
 
     pub fn disk(&self, host: usize) -> &Disk {

@@ -72,21 +72,8 @@ use strum::{Display, IntoStaticStr, VariantArray};
 macro_rules! causes {
     ($($(#[doc = $what:literal])+ $member:ident = $file:ident,)*) => {
         /// Cause of a violation; `unexplained` if the recorded events do not show the cause.
-        #[derive(
-            Clone,
-            Copy,
-            PartialEq,
-            Eq,
-            PartialOrd,
-            Ord,
-            Debug,
-            Serialize,
-            Deserialize,
-            JsonSchema,
-            Display,
-            IntoStaticStr,
-            VariantArray,
-        )]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+        #[derive(Serialize, Deserialize, JsonSchema, Display, IntoStaticStr, VariantArray)]
         #[serde(rename_all = "kebab-case")]
         #[strum(serialize_all = "kebab-case")]
         pub enum Cause {
@@ -222,7 +209,8 @@ impl Cause {
     }
 
     pub fn meaning(self) -> Meaning {
-        self.entry().meaning
+        let Entry { how, helps, .. } = *self.entry();
+        Meaning { how, helps }
     }
 
     /// Returns the rules for this cause, without duplicates. Each rule states the necessary

@@ -165,60 +165,50 @@ const PARTITION: Grounds = ("a partition costs availability, not mutual exclusio
 const CRASH: Grounds =
     ("the lock of a crashed holder is freed when its lease expires", REDIS_GUARANTEES);
 
+const fn breaks(because: &'static str, source: &'static str) -> (bool, Grounds) {
+    (true, (because, source))
+}
+
+const fn holds(because: &'static str, source: &'static str) -> (bool, Grounds) {
+    (false, (because, source))
+}
+
 fn primary(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
     Some(match family {
-        Family::None => (
-            false,
-            (
-                "a single server grants the lock, and critical sections are shorter than the \
-                      lease",
-                REDIS_SINGLE,
-            ),
+        Family::None => holds(
+            "a single server grants the lock, and critical sections are shorter than the \
+             lease",
+            REDIS_SINGLE,
         ),
-        Family::Pause | Family::Suspend => (
-            true,
-            ("a paused holder does not notice that its lease has expired", KLEPPMANN_RESOURCE),
+        Family::Pause | Family::Suspend => {
+            breaks("a paused holder does not notice that its lease has expired", KLEPPMANN_RESOURCE)
+        }
+        Family::Failover => breaks(
+            "the primary may fail before the lock has reached the replica that is promoted",
+            REDIS_FAILOVER,
         ),
-        Family::Failover => (
-            true,
-            (
-                "the primary may fail before the lock has reached the replica that is promoted",
-                REDIS_FAILOVER,
-            ),
-        ),
-        Family::ReplicationLag => (
-            false,
-            (
-                "a replica is read-only, so it grants no lock while it follows a primary",
-                REPLICATION,
-            ),
+        Family::ReplicationLag => holds(
+            "a replica is read-only, so it grants no lock while it follows a primary",
+            REPLICATION,
         ),
         Family::ClockDrift => (false, SMALL_DRIFT),
-        Family::ClockJump => (
-            true,
-            (
-                "keys expire by the wall clock, so a clock step makes a lock expire too early",
-                REDIS_DISCLAIMER,
-            ),
+        Family::ClockJump => breaks(
+            "keys expire by the wall clock, so a clock step makes a lock expire too early",
+            REDIS_DISCLAIMER,
         ),
         Family::Restart if conditions.restart_loses => {
-            (true, ("a server that restarts empty grants the lock again", REDIS_FSYNC))
+            breaks("a server that restarts empty grants the lock again", REDIS_FSYNC)
         }
-        Family::Restart => {
-            (false, ("if every write is synced, a restart loses nothing", REDIS_FSYNC))
-        }
+        Family::Restart => holds("if every write is synced, a restart loses nothing", REDIS_FSYNC),
         Family::Partition => (false, PARTITION),
-        Family::LostReply | Family::LostRequest => (
-            false,
-            (
-                "a process that does not know whether it was granted the lock releases it",
-                REDIS_REDLOCK,
-            ),
+        Family::LostReply | Family::LostRequest => holds(
+            "a process that does not know whether it was granted the lock releases it",
+            REDIS_REDLOCK,
         ),
         Family::StorageDelay => (true, SLOW_STORAGE),
         Family::ClientCrash => (false, CRASH),
         Family::Eviction => {
-            (true, ("under volatile-ttl, locks are the first keys to be evicted", EVICTION))
+            breaks("under volatile-ttl, locks are the first keys to be evicted", EVICTION)
         }
         _ => return None,
     })
@@ -226,63 +216,51 @@ fn primary(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
 
 fn redlock(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
     Some(match family {
-        Family::None => (false, ("any two majorities share a master", REDIS_SAFETY)),
-        Family::Pause => {
-            let because = "a holder that is paused after it reached the quorum does not notice \
-                           that its lease has expired";
-            (true, (because, KLEPPMANN_TIMINGS))
-        }
-        Family::Suspend => (
-            true,
-            (
-                "a process whose monotonic clock was suspended still considers its lease valid \
-                 after it has expired",
-                SUSPENSION,
-            ),
+        Family::None => holds("any two majorities share a master", REDIS_SAFETY),
+        Family::Pause => breaks(
+            "a holder that is paused after it reached the quorum does not notice \
+             that its lease has expired",
+            KLEPPMANN_TIMINGS,
+        ),
+        Family::Suspend => breaks(
+            "a process whose monotonic clock was suspended still considers its lease valid \
+             after it has expired",
+            SUSPENSION,
         ),
         Family::ClockDrift if conditions.until_validity => {
-            (true, ("a drift margin of 1 % covers only 1 % of drift", REDLOCK_RB))
+            breaks("a drift margin of 1 % covers only 1 % of drift", REDLOCK_RB)
         }
         Family::ClockDrift => (false, SMALL_DRIFT),
-        Family::ClockJump => (
-            true,
-            (
-                "a master whose clock is stepped forward expires its grant early and grants the \
-                 lock again",
-                KLEPPMANN_TIMINGS,
-            ),
+        Family::ClockJump => breaks(
+            "a master whose clock is stepped forward expires its grant early and grants the \
+             lock again",
+            KLEPPMANN_TIMINGS,
         ),
         Family::Restart if conditions.restart_loses => {
-            (true, ("a master that restarts empty grants the lock again", REDIS_FSYNC))
+            breaks("a master that restarts empty grants the lock again", REDIS_FSYNC)
         }
-        Family::Restart => {
-            let because = "a master that stays down for a whole lease, or syncs every write, never \
-                           grants the lock twice";
-            (false, (because, REDIS_FSYNC))
-        }
+        Family::Restart => holds(
+            "a master that stays down for a whole lease, or syncs every write, never \
+             grants the lock twice",
+            REDIS_FSYNC,
+        ),
         Family::Partition => (false, PARTITION),
-        Family::LostReply | Family::LostRequest => (
-            false,
-            (
-                "the release also goes to masters that the client did not believe it had locked",
-                REDIS_REDLOCK,
-            ),
+        Family::LostReply | Family::LostRequest => holds(
+            "the release also goes to masters that the client did not believe it had locked",
+            REDIS_REDLOCK,
         ),
         Family::SlowServer => {
-            (false, ("the client skips a master that does not answer in time", REDIS_REDLOCK))
+            holds("the client skips a master that does not answer in time", REDIS_REDLOCK)
         }
-        Family::Latency => (
-            false,
-            (
-                "the client releases a majority that took as long as the lease, so it never enters \
-                 late",
-                REDIS_SAFETY,
-            ),
+        Family::Latency => holds(
+            "the client releases a majority that took as long as the lease, so it never enters \
+             late",
+            REDIS_SAFETY,
         ),
         Family::StorageDelay => (true, SLOW_STORAGE),
         Family::ClientCrash => (false, CRASH),
         Family::Eviction => {
-            (true, ("a master that evicts its grant grants the lock again", EVICTION))
+            breaks("a master that evicts its grant grants the lock again", EVICTION)
         }
         _ => return None,
     })

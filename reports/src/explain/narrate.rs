@@ -265,12 +265,8 @@ fn depth(history: &History, event: &Event) -> usize {
 
 fn noun(action: &Action) -> &'static str {
     match action {
-        Action::Acquire => "acquire",
-        Action::Release => "release",
         Action::Extend => "extension",
-        Action::Check => "check",
-        Action::Read { .. } => "read",
-        Action::Write { .. } => "write",
+        other => other.name(),
     }
 }
 

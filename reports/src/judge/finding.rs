@@ -6,21 +6,8 @@ use strum::{Display, IntoStaticStr, VariantArray};
 macro_rules! kinds {
     ($($(#[doc = $what:literal])+ $member:ident = $severity:ident,)*) => {
         /// A rule that a run can break.
-        #[derive(
-            Clone,
-            Copy,
-            PartialEq,
-            Eq,
-            PartialOrd,
-            Ord,
-            Debug,
-            Serialize,
-            Deserialize,
-            JsonSchema,
-            Display,
-            IntoStaticStr,
-            VariantArray,
-        )]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+        #[derive(Serialize, Deserialize, JsonSchema, Display, IntoStaticStr, VariantArray)]
         #[serde(rename_all = "kebab-case")]
         #[strum(serialize_all = "kebab-case")]
         pub enum Kind {

@@ -61,12 +61,7 @@ mod tests {
 
     #[test]
     fn faults_and_phases_do_not_show() {
-        let told = story().fault_began(2, 1, "pause", &[Node::Client(1)]).fault_ended(
-            3,
-            1,
-            "pause",
-            Node::Client(1),
-        );
+        let told = story().faulted(2..3, 1, "pause", &[Node::Client(1)]);
         assert_eq!(digest(&told.healed(5).build()), digest(&story().build()));
     }
 

@@ -15,6 +15,7 @@ pub use workload::Workload;
 use fencepost_faults::{FaultKind, Micros, Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 pub const FORMAT: &str = "fencepost.history";
 pub const VERSION: u32 = 2;
@@ -241,8 +242,9 @@ pub enum GivingUp {
 }
 
 /// A process's request to the lock or the storage.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
 #[serde(tag = "action", rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Action {
     /// Acquire the lock, with all attempts until success or timeout.
     Acquire,
@@ -266,6 +268,12 @@ pub enum Action {
         /// Value that the process had read before the write.
         based_on: i64,
     },
+}
+
+impl Action {
+    pub fn name(&self) -> &'static str {
+        self.into()
+    }
 }
 
 /// Kind of a storage request.

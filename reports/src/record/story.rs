@@ -11,6 +11,7 @@ use crate::record::history::{
 };
 use fencepost_faults::{Micros, Node, Seed, SimTime};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 pub(crate) const KEY: &str = "lock";
 
@@ -189,6 +190,11 @@ impl Story {
 
     pub(crate) fn fault_ended(self, ms: u64, fault: u32, kind: &str, node: Node) -> Story {
         self.event(ms, node, What::FaultEnded { fault, kind: kind.parse().expect("a kind") })
+    }
+
+    /// Adds a fault that begins and ends at the ends of `ms`. It ends at the first of its nodes.
+    pub(crate) fn faulted(self, ms: Range<u64>, fault: u32, kind: &str, nodes: &[Node]) -> Story {
+        self.fault_began(ms.start, fault, kind, nodes).fault_ended(ms.end, fault, kind, nodes[0])
     }
 
     pub(crate) fn healed(self, ms: u64) -> Story {

@@ -15,7 +15,7 @@ use fencepost_faults::{FaultPlan, SimTime};
 use std::collections::BTreeMap;
 
 /// Facts about a run that its history does not contain.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RunContext {
     pub plan: FaultPlan,
     pub messages: u64,
@@ -191,18 +191,8 @@ mod tests {
     use crate::samples;
 
     fn context() -> RunContext {
-        RunContext {
-            plan: FaultPlan::default(),
-            messages: 5,
-            expected: None,
-            lengths: BTreeMap::new(),
-            programs: Vec::new(),
-            ran: Ran::default(),
-            failure: None,
-            failed_server: None,
-            note: None,
-            replay: "fencepost replay report.json".to_owned(),
-        }
+        let replay = "fencepost replay report.json".to_owned();
+        RunContext { messages: 5, replay, ..RunContext::default() }
     }
 
     fn facts(story: Story) -> RunFacts {

@@ -23,14 +23,14 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<Outcome, Failure> 
 
 fn kind(name: &str) -> Option<String> {
     let kind = *Kind::ALL.iter().find(|kind| kind.name() == name)?;
-    let shown = |exhibit: &Exhibit| exhibit.kind == kind;
+    let shown = |exhibit: &Exhibit| exhibit.target.kind == kind;
     let title = format!("{name}: a rule ({})", kind.severity().name());
     Some(render(&title, kind.what(), checker::meaning(kind), &pages(shown)))
 }
 
 fn cause(name: &str) -> Option<String> {
     let cause = *Cause::ALL.iter().find(|cause| cause.name() == name)?;
-    let shown = |exhibit: &Exhibit| exhibit.cause == cause;
+    let shown = |exhibit: &Exhibit| exhibit.target.cause == cause;
     let rules = cause.rules().into_iter().enumerate().map(|(index, rule)| {
         let label = if index == 0 { "  chosen " } else { "         " };
         wrapped(label, &format!("if {rule}"))
@@ -45,7 +45,7 @@ fn family(name: &str) -> Option<String> {
     let mut text = format!("{}: a fault family (--fault)\n\n", family.name());
     text += &wrapped("  what   ", &sentence(family.about()));
     text += &family.limits().map_or(String::new(), |limits| wrapped("  limits ", limits));
-    text += &pages(|exhibit| exhibit.fault == family.name());
+    text += &pages(|exhibit| exhibit.run.fault == family.name());
     Some(text)
 }
 

@@ -82,7 +82,7 @@ fn pages(
     }
     let is_asked =
         |page: &&Exhibit| arguments.gallery || arguments.page.iter().any(|name| name == page.name);
-    let with_lock = |page: &'static Exhibit| Some((page, find(page.client)?));
+    let with_lock = |page: &'static Exhibit| Some((page, find(page.run.client)?));
     let found = all.into_iter().filter(is_asked).filter_map(with_lock);
     Ok(found.filter(|(_, lock)| real::kind(lock.deployment.coordinator()).is_some()).collect())
 }

@@ -11,7 +11,7 @@ use fencepost_faults::{
     Fault, FaultPlan, Magnitude, Micros, Node, SimTime, TimedFault, magnitudes, with_magnitude,
 };
 use fencepost_reports::explain::order::{OrderedPair, Step};
-use fencepost_reports::{Access, Action, Event, History, Trace, What, judge};
+use fencepost_reports::{Access, Event, History, Trace, What, judge};
 use std::collections::BTreeSet;
 
 const NEXT_MAX: usize = 3;
@@ -218,14 +218,7 @@ fn is_of_the_probe(event: &Event) -> bool {
 
 fn event_label(what: &What) -> String {
     match what {
-        What::Invoke { action, .. } => match action {
-            Action::Acquire => "acquire".to_owned(),
-            Action::Release => "release".to_owned(),
-            Action::Extend => "extend".to_owned(),
-            Action::Check => "check".to_owned(),
-            Action::Read { .. } => "read".to_owned(),
-            Action::Write { .. } => "write".to_owned(),
-        },
+        What::Invoke { action, .. } => action.name().to_owned(),
         What::Ok { owner, value, .. } => match (owner, value) {
             (Some(owner), _) => format!("granted {owner}"),
             (None, Some(_)) => "has read".to_owned(),

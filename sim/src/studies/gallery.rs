@@ -72,10 +72,10 @@ fn index() -> String {
             exhibit.title,
             exhibit.name,
             exhibit.question,
-            exhibit.client,
-            exhibit.fault,
-            exhibit.kind,
-            exhibit.cause
+            exhibit.run.client,
+            exhibit.run.fault,
+            exhibit.target.kind,
+            exhibit.target.cause
         ));
     }
     text
@@ -83,12 +83,12 @@ fn index() -> String {
 
 fn page_of(exhibit: &'static Exhibit) -> Result<String, GalleryError> {
     let spec = spec(exhibit)?;
-    let target = Target { kind: exhibit.kind, cause: exhibit.cause };
+    let target = exhibit.target;
     let not_shown = || GalleryError::NotShown(exhibit.name);
     let minimal = minimise(&spec, target).ok_or_else(not_shown)?;
     let run = report(&minimal.spec)?;
     let shown = |one: &&fencepost_reports::ViolationReport| {
-        one.violation.kind == exhibit.kind && one.violation.cause == exhibit.cause
+        one.violation.kind == target.kind && one.violation.cause == target.cause
     };
     let violation = &run.violations.iter().find(shown).ok_or_else(not_shown)?.violation;
     let original = Findings::command(&spec);
@@ -99,7 +99,7 @@ fn page_of(exhibit: &'static Exhibit) -> Result<String, GalleryError> {
         title: exhibit.title,
         question: exhibit.question,
         protocol: &exhibit.protocol,
-        seen: format!("`{}` {} (seed {})", exhibit.client, under(exhibit), exhibit.seed),
+        seen: format!("`{}` {} (seed {})", exhibit.run.client, under(exhibit), exhibit.run.seed),
         replay,
         workload: workload(&minimal),
         margins: margins(&minimal, target),
@@ -112,14 +112,15 @@ fn page_of(exhibit: &'static Exhibit) -> Result<String, GalleryError> {
 
 pub(crate) fn spec(exhibit: &'static Exhibit) -> Result<RunSpec, GalleryError> {
     let wrong = |what: String| GalleryError::Wrong { exhibit: exhibit.name, what };
-    let client = find(exhibit.client)
-        .ok_or_else(|| wrong(format!("unknown client '{}'", exhibit.client)))?;
+    let client = find(exhibit.run.client)
+        .ok_or_else(|| wrong(format!("unknown client '{}'", exhibit.run.client)))?;
     let families: Families = exhibit
+        .run
         .fault
         .parse()
         .map_err(|error: fencepost_faults::UnknownFamily| wrong(error.to_string()))?;
     let scenario = scenario(exhibit.settings).map_err(wrong)?;
-    Ok(RunSpec::draw(Seed(exhibit.seed), client, &families, Rc::new(scenario)))
+    Ok(RunSpec::draw(Seed(exhibit.run.seed), client, &families, Rc::new(scenario)))
 }
 
 fn scenario(settings: &[(&str, &str)]) -> Result<Scenario, String> {
@@ -137,7 +138,7 @@ fn report(spec: &RunSpec) -> Result<RunReport, GalleryError> {
 }
 
 fn under(exhibit: &Exhibit) -> String {
-    match exhibit.fault {
+    match exhibit.run.fault {
         "none" => "without faults".to_owned(),
         fault => format!("under `{fault}`"),
     }
@@ -176,7 +177,7 @@ fn margins(minimal: &Minimal, target: Target) -> Vec<String> {
 /// seed was selected for its violation.
 fn tried(exhibit: &'static Exhibit, fixed: &Fixed) -> Result<String, GalleryError> {
     let broken = |cell: &Cell| cell.violations_by_kind.get(&fixed.kind).copied().unwrap_or(0);
-    let without = |seeds| counted(exhibit, (exhibit.client, exhibit.settings), seeds);
+    let without = |seeds| counted(exhibit, (exhibit.run.client, exhibit.settings), seeds);
     let mut seeds = REMEDY_SEEDS;
     let mut before = without(seeds)?;
     if broken(&before) < FEW_VIOLATIONS {
@@ -193,8 +194,8 @@ fn tried(exhibit: &'static Exhibit, fixed: &Fixed) -> Result<String, GalleryErro
     Ok(format!(
         "Over seeds {}..{} {}, the violation `{}` occurs in {} of {} runs without the remedy and in \
          {} of {} with it (`--client {}{settings}`).{shows}",
-        exhibit.seed + 1,
-        exhibit.seed + 1 + seeds,
+        exhibit.run.seed + 1,
+        exhibit.run.seed + 1 + seeds,
         under(exhibit),
         fixed.kind,
         broken(&before),
@@ -216,7 +217,10 @@ fn counted(
         cells: vec![(client, spec(exhibit)?.families)],
         scenario: scenario(settings).map_err(wrong)?,
         engine: Engine::Fast,
-        seeds: SeedRange { from: Seed(exhibit.seed + 1), to: Seed(exhibit.seed + 1 + seeds) },
+        seeds: SeedRange {
+            from: Seed(exhibit.run.seed + 1),
+            to: Seed(exhibit.run.seed + 1 + seeds),
+        },
         shard: Shard::WHOLE,
         jobs: 1,
         fail_fast: false,

@@ -64,7 +64,7 @@ pub fn compare_pages(
     jobs: usize,
 ) -> Result<Vec<Row>, GalleryError> {
     let rows = in_parallel(jobs, pages, |(page, detail)| {
-        let target = Target { kind: page.kind, cause: page.cause };
+        let target = page.target;
         let row = row(Some(page.name), &spec(page)?, target, (binaries, *detail));
         row.ok_or(GalleryError::NotShown(page.name))
     });

@@ -30,6 +30,18 @@ fn run_of(report: &Value) -> &Value {
     &report["runs"][0]
 }
 
+/// Runs the same seed with real servers and with the fake. Returns the run with real servers.
+fn agrees(words: &[&str], servers: &str) -> Value {
+    let asked = |servers: &str| fencepost(&[words, &["--servers", servers]].concat()).json();
+    let (report, fake) = (asked(servers), asked("fake"));
+    let (run, fake) = (run_of(&report), run_of(&fake));
+    assert_eq!(run["plan"], fake["plan"], "{words:?}: the same plan");
+    assert_eq!(run["not_reproducible"], Value::Null, "{words:?}");
+    assert_eq!(run["failure"], Value::Null, "{words:?}");
+    assert_eq!((&run["verdict"], broken(run)), (&fake["verdict"], broken(fake)), "{words:?}");
+    run.clone()
+}
+
 #[test]
 fn the_real_server_breaks_where_the_fake_does_and_two_runs_are_equal() {
     let Some(redis) = redis() else { return };
@@ -42,18 +54,8 @@ fn the_real_server_breaks_where_the_fake_does_and_two_runs_are_equal() {
         ("pause", "fencing", "3"),
         ("eviction+operator", "watchdog", "2"),
     ] {
-        let asked = |servers: &str| {
-            let words = ["--seed", seed, "--fault", fault, "--client", client, "--no-shrink"];
-            fencepost(&[&words[..], &["--servers", servers, "--format", "json"]].concat())
-        };
-        let (real, fake) = (asked(&redis), asked("fake"));
-        let (report, fake) = (real.json(), fake.json());
-        let (run, fake) = (run_of(&report), run_of(&fake));
-        let context = format!("{fault} {client} {seed}");
-        assert_eq!(run["plan"], fake["plan"], "{context}: the same plan");
-        assert_eq!(run["not_reproducible"], Value::Null, "{context}");
-        assert_eq!(run["failure"], Value::Null, "{context}");
-        assert_eq!((&run["verdict"], broken(run)), (&fake["verdict"], broken(fake)), "{context}");
+        let words = ["--seed", seed, "--fault", fault, "--client", client, "--no-shrink"];
+        agrees(&[&words[..], &["--format", "json"]].concat(), &redis);
     }
 }
 
@@ -303,20 +305,9 @@ fn real_servers_of_every_coordinator_serve_its_locks_and_two_runs_are_equal() {
         }
         let servers = format!("{coordinator}={program}");
         for (client, fault, seed) in *runs {
-            let asked = |servers: &str| {
-                let words = ["--seed", seed, "--fault", fault, "--client", client];
-                fencepost(&[&words[..], SHORT, &["--servers", servers]].concat())
-            };
-            let (real, fake) = (asked(&servers), asked("fake"));
-            let (report, fake) = (real.json(), fake.json());
-            let (run, fake) = (run_of(&report), run_of(&fake));
-            let context = format!("{client} under {fault}, seed {seed}");
-            assert_eq!(run["plan"], fake["plan"], "{context}: the same plan");
-            assert_eq!(run["not_reproducible"], Value::Null, "{context}");
-            assert_eq!(run["failure"], Value::Null, "{context}");
-            let expected = (&fake["verdict"], broken(fake));
-            assert_eq!((&run["verdict"], broken(run)), expected, "{context}");
-            assert!(run["acquisitions"].as_u64() > Some(3), "{context}: {}", run["acquisitions"]);
+            let words = ["--seed", seed, "--fault", fault, "--client", client];
+            let run = agrees(&[&words[..], SHORT].concat(), &servers);
+            assert!(run["acquisitions"].as_u64() > Some(3), "{words:?}: {}", run["acquisitions"]);
         }
     }
 }

@@ -83,8 +83,7 @@ fn a_replay_gives_the_same_history() {
 }
 
 mod leaky {
-    use fencepost_clients::env::BoxFuture;
-    use fencepost_clients::{Acquisition, Definition, Env, Lease, Lock, Release, find};
+    use fencepost_clients::{Acquisition, Algorithm, Definition, Env, Lease, Lock, Release, find};
     use std::cell::Cell;
     use std::time::Duration;
 
@@ -121,16 +120,14 @@ mod leaky {
         }
     }
 
-    impl Lock for Leaky {
-        fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-            Box::pin(async move {
-                self.env.sleep(Duration::from_millis(leaked() % 1_000)).await;
-                self.inner.acquire(resource).await
-            })
+    impl Algorithm for Leaky {
+        async fn acquire(&mut self, resource: &str) -> Acquisition {
+            self.env.sleep(Duration::from_millis(leaked() % 1_000)).await;
+            self.inner.acquire(resource).await
         }
 
-        fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-            self.inner.release(lease)
+        async fn release(&mut self, lease: Lease) -> Release {
+            self.inner.release(lease).await
         }
     }
 
@@ -162,9 +159,8 @@ fn a_planted_leak_of_nondeterminism_is_caught() {
 
 /// A lock whose scripts try to leave data in the Lua state, which the runs of a thread share.
 mod scripted {
-    use fencepost_clients::env::BoxFuture;
     use fencepost_clients::{
-        Acquisition, Definition, Env, Lease, Lock, Release, Reply, Script, Session, find,
+        Acquisition, Algorithm, Definition, Env, Lease, Lock, Release, Reply, Script, Session, find,
     };
     use std::time::Duration;
 
@@ -190,21 +186,19 @@ mod scripted {
         inner: Box<dyn Lock>,
     }
 
-    impl Lock for Scripted {
-        fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-            Box::pin(async move {
-                for script in [&COUNT, &LOOK] {
-                    let answer = script.call(&mut self.redis, &[resource.as_bytes()], &[]).await;
-                    if let Ok(Reply::Integer(sum)) = answer {
-                        self.env.sleep(Duration::from_micros(sum.unsigned_abs())).await;
-                    }
+    impl Algorithm for Scripted {
+        async fn acquire(&mut self, resource: &str) -> Acquisition {
+            for script in [&COUNT, &LOOK] {
+                let answer = script.call(&mut self.redis, &[resource.as_bytes()], &[]).await;
+                if let Ok(Reply::Integer(sum)) = answer {
+                    self.env.sleep(Duration::from_micros(sum.unsigned_abs())).await;
                 }
-                self.inner.acquire(resource).await
-            })
+            }
+            self.inner.acquire(resource).await
         }
 
-        fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-            self.inner.release(lease)
+        async fn release(&mut self, lease: Lease) -> Release {
+            self.inner.release(lease).await
         }
     }
 

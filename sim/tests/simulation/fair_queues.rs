@@ -1,8 +1,7 @@
 use super::waiting::{assert_quiet, shown};
 use fencepost::Scenario;
-use fencepost::clients::env::BoxFuture;
 use fencepost::clients::{
-    Acquisition, CLIENTS, Definition, Deployment, Env, Lease, Lock, Release, find,
+    Acquisition, Algorithm, CLIENTS, Definition, Deployment, Env, Lease, Lock, Release, find,
 };
 use fencepost::setup::scenario::ClientCalls;
 use fencepost::setup::span::Span;
@@ -26,17 +25,15 @@ struct LateStarter {
     inner: Box<dyn Lock>,
 }
 
-impl Lock for LateStarter {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(async move {
-            let late = self.env.jitter(&LATE);
-            self.env.sleep(late).await;
-            self.inner.acquire(resource).await
-        })
+impl Algorithm for LateStarter {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        let late = self.env.jitter(&LATE);
+        self.env.sleep(late).await;
+        self.inner.acquire(resource).await
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        self.inner.release(lease)
+    async fn release(&mut self, lease: Lease) -> Release {
+        self.inner.release(lease).await
     }
 }
 

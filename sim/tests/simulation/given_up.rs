@@ -5,10 +5,11 @@ use fencepost::engine::Engine;
 use fencepost::setup::scenario::Calls;
 use fencepost::testing::{Expect, LockTest};
 use fencepost::{RunSpec, Scenario};
-use fencepost_clients::env::{BoxFuture, Socket};
+use fencepost_clients::env::Socket;
 use fencepost_clients::owned_key::fresh_owner;
 use fencepost_clients::{
-    Acquisition, Address, Definition, Env, Lease, Lock, Release, Retry, Servers, Settings,
+    Acquisition, Address, Algorithm, Definition, Env, Lease, Lock, Release, Retry, Servers,
+    Settings,
 };
 use fencepost_faults::Node;
 use fencepost_reports::{Action, Cause, GivingUp, Kind, What};
@@ -159,23 +160,21 @@ async fn ask((socket, input): &mut (Socket, BytesMut), words: &[&[u8]]) -> io::R
     }
 }
 
-impl Lock for Raw {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        let retry = Retry::start(&self.env, &self.settings);
-        Box::pin(retry.until_granted(async || self.attempt(resource).await))
+impl Algorithm for Raw {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        Retry::start(&self.env, &self.settings)
+            .until_granted(async || self.attempt(resource).await)
+            .await
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move {
-            let script = COMPARE_AND_DELETE.as_bytes();
-            let words: [&[u8]; 5] =
-                [b"EVAL", script, b"1", lease.resource.as_bytes(), &lease.owner];
-            match self.call(&words).await {
-                Ok(answer) if &answer[..] == b":0" => Release::NotHeld,
-                Ok(_) => Release::Released,
-                Err(error) => Release::Unknown(error.to_string()),
-            }
-        })
+    async fn release(&mut self, lease: Lease) -> Release {
+        let script = COMPARE_AND_DELETE.as_bytes();
+        let words: [&[u8]; 5] = [b"EVAL", script, b"1", lease.resource.as_bytes(), &lease.owner];
+        match self.call(&words).await {
+            Ok(answer) if &answer[..] == b":0" => Release::NotHeld,
+            Ok(_) => Release::Released,
+            Err(error) => Release::Unknown(error.to_string()),
+        }
     }
 }
 

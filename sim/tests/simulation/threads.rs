@@ -1,10 +1,10 @@
 use crate::drawn::{drawn, drawn_of, facts};
 use crate::planted::{LOCK, granted};
-use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner};
 use fencepost::clients::spring_registry::OBTAIN;
 use fencepost::clients::{
-    Acquisition, Definition, Env, Lease, Lock, Release, Reply, Servers, Session, Settings, find,
+    Acquisition, Algorithm, Definition, Env, Lease, Lock, Release, Reply, Servers, Session,
+    Settings, find,
 };
 use fencepost::testing::{Expect, Kind, LockTest};
 use fencepost::{Engine, RunOutcome, RunSpec, Scenario};
@@ -37,14 +37,16 @@ impl Leaky {
         let redis = Session::primary(&env, servers, settings);
         Leaky { client_id, env, servers: servers.clone(), settings: settings.clone(), redis }
     }
+}
 
-    async fn obtain(&mut self, key: &str) -> Acquisition {
+impl Algorithm for Leaky {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
         let ttl_ms = self.settings.ttl.as_millis().to_string();
         let deadline = self.env.monotonic_clock().plus(self.settings.acquire_timeout);
         loop {
             let arguments = [self.client_id.as_bytes(), ttl_ms.as_bytes()];
-            match OBTAIN.call(&mut self.redis, &[key.as_bytes()], &arguments).await {
-                Ok(Reply::Integer(1)) => return granted(key, self.client_id.as_bytes()),
+            match OBTAIN.call(&mut self.redis, &[resource.as_bytes()], &arguments).await {
+                Ok(Reply::Integer(1)) => return granted(resource, self.client_id.as_bytes()),
                 Ok(_) if self.env.monotonic_clock() >= deadline => {
                     return Acquisition::Refused("held".into());
                 }
@@ -53,21 +55,13 @@ impl Leaky {
             }
         }
     }
-}
 
-impl Lock for Leaky {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.obtain(resource))
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move {
-            match delete_if_owned(&mut self.redis, &lease.resource, &lease.owner).await {
-                Ok(true) => Release::Released,
-                Ok(false) => Release::NotHeld,
-                Err(error) => Release::Unknown(error.to_string()),
-            }
-        })
+    async fn release(&mut self, lease: Lease) -> Release {
+        match delete_if_owned(&mut self.redis, &lease.resource, &lease.owner).await {
+            Ok(true) => Release::Released,
+            Ok(false) => Release::NotHeld,
+            Err(error) => Release::Unknown(error.to_string()),
+        }
     }
 
     fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {

@@ -4,11 +4,10 @@ mod in_order;
 
 use crate::drawn::{drawn, drawn_of, facts};
 use crate::planted::{LOCK, granted};
-use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner, set_if_absent};
 use fencepost::clients::{
-    Acquisition, Definition, Deployment, Env, Lease, Lock, Release, Reply, Script, Session,
-    Settings,
+    Acquisition, Algorithm, Definition, Deployment, Env, Lease, Lock, Release, Reply, Script,
+    Session, Settings,
 };
 use fencepost::run::verdicts::Findings;
 use fencepost::setup::scenario::{Hold, MastersOrder, Servers, Timing};

@@ -1,10 +1,10 @@
 use crate::drawn::{drawn, drawn_of, facts, violations};
 use crate::planted::{LOCK, granted};
 use fencepost::Scenario;
-use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner, set_if_absent};
 use fencepost::clients::{
-    Acquisition, CallError, Definition, Env, Lease, Lock, Release, Servers, Session, Settings, find,
+    Acquisition, Algorithm, CallError, Definition, Env, Lease, Release, Servers, Session, Settings,
+    find,
 };
 use fencepost::setup::scenario::ClientCalls;
 use fencepost::setup::span::Span;
@@ -52,25 +52,27 @@ impl Resender {
     fn is_certain(&self, first: &CallError) -> bool {
         self.habit == Habit::Believes || !first.may_have_applied()
     }
+}
 
-    async fn obtain(&mut self, key: &str) -> Acquisition {
+impl Algorithm for Resender {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
         let owner = fresh_owner(&self.env);
         let first = loop {
-            match set_if_absent(&mut self.redis, key, &owner, &self.ttl_ms).await {
-                Ok(true) => return granted(key, &owner),
+            match set_if_absent(&mut self.redis, resource, &owner, &self.ttl_ms).await {
+                Ok(true) => return granted(resource, &owner),
                 Ok(false) => self.env.sleep(Duration::from_secs(3)).await,
                 Err(error) => break error,
             }
         };
-        match set_if_absent(&mut self.redis, key, &owner, &self.ttl_ms).await {
-            Ok(true) => granted(key, &owner),
+        match set_if_absent(&mut self.redis, resource, &owner, &self.ttl_ms).await {
+            Ok(true) => granted(resource, &owner),
             Ok(false) if self.is_certain(&first) => Acquisition::Refused("taken".into()),
             Ok(false) => Acquisition::Unknown(first.to_string()),
             Err(error) => Acquisition::Unknown(error.to_string()),
         }
     }
 
-    async fn give_back(&mut self, lease: Lease) -> Release {
+    async fn release(&mut self, lease: Lease) -> Release {
         let first = match delete_if_owned(&mut self.redis, &lease.resource, &lease.owner).await {
             Ok(true) => return Release::Released,
             Ok(false) => return Release::NotHeld,
@@ -82,16 +84,6 @@ impl Resender {
             Ok(false) => Release::Unknown(first.to_string()),
             Err(error) => Release::Unknown(error.to_string()),
         }
-    }
-}
-
-impl Lock for Resender {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.obtain(resource))
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(self.give_back(lease))
     }
 }
 

@@ -16,10 +16,10 @@
 use super::create::Protection;
 use super::lock_internals::LockInternals;
 use super::{Curator, Deletion};
-use crate::env::{BoxFuture, Env, Note};
+use crate::env::{Env, Note};
 use crate::lock::{
-    Acquisition, Definition, Deployment, FencingToken, Lease, Lock, Release, Servers, Settings,
-    Usage,
+    Acquisition, Algorithm, Definition, Deployment, FencingToken, Lease, Lock, Release, Servers,
+    Settings, Usage,
 };
 use crate::zookeeper::ensemble::Ensemble;
 use crate::zookeeper::protocol::ZooKeeperError;
@@ -129,19 +129,6 @@ struct LockData {
 }
 
 impl Mutex {
-    async fn acquire_or_reenter(&mut self, resource: &str) -> Acquisition {
-        if let Some(held) = &mut self.held {
-            held.count += 1;
-            return Acquisition::Granted(held.lease.clone());
-        }
-        let wait = self.wait;
-        match self.queue(resource).attempt_lock(wait).await {
-            Ok(Some(path)) => self.enter(resource, path).await,
-            Ok(None) => Acquisition::Refused("held by another".into()),
-            Err(error) => failed(&error),
-        }
-    }
-
     fn queue(&mut self, resource: &str) -> &LockInternals {
         let Mutex { curator, traits, .. } = self;
         self.queues.entry(resource.to_owned()).or_insert_with(|| {
@@ -193,23 +180,30 @@ impl Mutex {
     }
 }
 
-impl Lock for Mutex {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.acquire_or_reenter(resource))
+impl Algorithm for Mutex {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        if let Some(held) = &mut self.held {
+            held.count += 1;
+            return Acquisition::Granted(held.lease.clone());
+        }
+        let wait = self.wait;
+        match self.queue(resource).attempt_lock(wait).await {
+            Ok(Some(path)) => self.enter(resource, path).await,
+            Ok(None) => Acquisition::Refused("held by another".into()),
+            Err(error) => failed(&error),
+        }
     }
 
-    fn release<'a>(&'a mut self, _: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(self.release_one())
+    async fn release(&mut self, _: Lease) -> Release {
+        self.release_one().await
     }
 
-    fn lost<'a>(&'a mut self, _: &'a Lease) -> BoxFuture<'a, ()> {
-        Box::pin(async move {
-            let Some(held) = self.held.as_ref().filter(|_| self.traits.leaves) else {
-                return std::future::pending().await;
-            };
-            self.curator.wait_for_interruption_after(held.interruptions).await;
-            self.env.note(Note::LockLost);
-        })
+    async fn lost(&mut self, _: &Lease) {
+        let Some(held) = self.held.as_ref().filter(|_| self.traits.leaves) else {
+            return std::future::pending().await;
+        };
+        self.curator.wait_for_interruption_after(held.interruptions).await;
+        self.env.note(Note::LockLost);
     }
 
     fn usage(&self) -> Usage {

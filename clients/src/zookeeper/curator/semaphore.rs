@@ -7,8 +7,8 @@
 use super::create::{Protection, create_sequential};
 use super::lock_internals::LockInternals;
 use super::{Curator, Deletion};
-use crate::env::{BoxFuture, WallClock};
-use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
+use crate::env::WallClock;
+use crate::lock::{Acquisition, Algorithm, Definition, Deployment, Lease, Release};
 use crate::zookeeper::ensemble::Ensemble;
 use crate::zookeeper::protocol::ZooKeeperError;
 use crate::zookeeper::session::Session;
@@ -129,25 +129,21 @@ fn leases_of(resource: &str) -> String {
     format!("{}/leases", parent_of(resource))
 }
 
-impl Lock for Semaphore {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(async move {
-            match self.acquire_lease(resource).await {
-                Ok(Some(path)) => {
-                    let parent = leases_of(resource);
-                    Acquisition::Granted(lease_of(resource, &parent, &path, None))
-                }
-                Ok(None) => Acquisition::Refused("held by another".into()),
-                Err(error) => failed(&error),
+impl Algorithm for Semaphore {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
+        match self.acquire_lease(resource).await {
+            Ok(Some(path)) => {
+                let parent = leases_of(resource);
+                Acquisition::Granted(lease_of(resource, &parent, &path, None))
             }
-        })
+            Ok(None) => Acquisition::Refused("held by another".into()),
+            Err(error) => failed(&error),
+        }
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move {
-            let node = String::from_utf8_lossy(&lease.owner);
-            let path = format!("{}/{node}", leases_of(&lease.resource));
-            released(self.curator.delete(&path, Deletion::Guaranteed).await)
-        })
+    async fn release(&mut self, lease: Lease) -> Release {
+        let node = String::from_utf8_lossy(&lease.owner);
+        let path = format!("{}/{node}", leases_of(&lease.resource));
+        released(self.curator.delete(&path, Deletion::Guaranteed).await)
     }
 }

@@ -11,7 +11,7 @@ impl World {
         let config = Config { members, seed: 7, tap_prefix, ..Config::default() };
         let start =
             move |me, disk: &_, now| Chubby::new(Config { me, ..config.clone() }, disk, now);
-        let mut world = World(fencepost_testing::World::started(count, 1, Box::new(start)));
+        let mut world = World(fencepost_testing::World::started(count, 1, start));
         world.run(2_000);
         world
     }

@@ -11,7 +11,7 @@ impl World {
         let members = fencepost_testing::members(count, 1, 2_379);
         let config = Config { members, ..config };
         let start = move |me, disk: &_, now| Etcd::new(Config { me, ..config.clone() }, disk, now);
-        World(fencepost_testing::World::started(count, 1, Box::new(start)))
+        World(fencepost_testing::World::started(count, 1, start))
     }
 
     pub(super) fn received(&mut self, connection: ConnectionId) -> String {

@@ -20,7 +20,7 @@ impl World {
             ..Config::default()
         };
         let start = move |me, _: &_, now| GemFire::new(Config { me, ..config.clone() }, now);
-        let world = fencepost_testing::World::started(count, 1, Box::new(start));
+        let world = fencepost_testing::World::started(count, 1, start);
         let (beats, held, answers) = Default::default();
         let mut world = World { world, beats, held, answers };
         world.run(1_500);

@@ -7,10 +7,11 @@ use super::{Store, TableId};
 use crate::locks::SessionId;
 use std::collections::BTreeSet;
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) enum Isolation {
     ReadUncommitted,
     ReadCommitted,
+    #[default]
     RepeatableRead,
     Serializable,
 }
@@ -42,7 +43,7 @@ impl View {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Transaction {
     pub(crate) xid: Option<Xid>,
     pub(crate) isolation: Isolation,
@@ -61,15 +62,7 @@ pub(crate) enum Answer {
 
 impl Store {
     pub(crate) fn begin(&mut self, session: SessionId, isolation: Isolation, table: TableId) {
-        let transaction = self.transactions.entry(session).or_insert_with(|| Transaction {
-            xid: None,
-            isolation,
-            view: None,
-            undo: Vec::new(),
-            mark: 0,
-            tables: BTreeSet::new(),
-            replaces: false,
-        });
+        let transaction = self.transactions.entry(session).or_default();
         transaction.isolation = isolation;
         transaction.replaces = false;
         transaction.tables.insert(table);

@@ -20,21 +20,11 @@ pub(crate) fn ensure(core: &Core, session: &mut Session) {
     }
     let settings = &session.settings;
     session.transaction = Some(Transaction {
-        xid: None,
         isolation: settings.isolation,
         read_only: settings.read_only || core.is_in_recovery,
-        is_block: false,
-        has_failed: false,
         began: core.now.wall.0,
-        command: 0,
-        has_looked: false,
-        snapshot: None,
-        tracked: None,
-        undo: Vec::new(),
-        settings_after: None,
         settings_before: settings.clone(),
-        flushing: None,
-        standby: 0,
+        ..Transaction::default()
     });
 }
 

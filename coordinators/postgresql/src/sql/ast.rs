@@ -49,10 +49,11 @@ pub(crate) enum TransactionStatement {
     SetSession(Modes),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) enum Isolation {
     /// Behaves like READ COMMITTED, but is displayed as requested.
     ReadUncommitted,
+    #[default]
     ReadCommitted,
     RepeatableRead,
     Serializable,

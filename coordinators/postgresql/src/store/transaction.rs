@@ -17,7 +17,7 @@ pub(crate) enum Undo {
     Took(Tag, LockMode),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Transaction {
     pub(crate) xid: Option<Xid>,
     pub(crate) isolation: Isolation,

@@ -14,7 +14,7 @@ impl World {
         let config = Config { members, ..config };
         let start =
             move |me, disk: &_, now| ZooKeeper::new(Config { me, ..config.clone() }, disk, now);
-        World(fencepost_testing::World::started(count, 0, Box::new(start)))
+        World(fencepost_testing::World::started(count, 0, start))
     }
 
     pub(super) fn at_server(&self, connection: ConnectionId) -> Option<ConnectionId> {

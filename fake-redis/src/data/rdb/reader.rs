@@ -29,7 +29,7 @@ enum Length {
 
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
-    position: usize,
+    pub(crate) position: usize,
     db: usize,
     auxiliary: BTreeMap<Vec<u8>, Vec<u8>>,
 }
@@ -38,10 +38,6 @@ impl<'a> Reader<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, RdbError> {
         check_signature(bytes)?;
         Ok(Reader { bytes, position: 9, db: 0, auxiliary: BTreeMap::new() })
-    }
-
-    pub(crate) fn position(&self) -> usize {
-        self.position
     }
 
     pub(crate) fn next_key(&mut self) -> Result<Option<SavedKey>, RdbError> {

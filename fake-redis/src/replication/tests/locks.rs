@@ -29,7 +29,7 @@ fn a_set_nx_that_is_sent_again_after_its_reply_was_lost_finds_its_own_token() {
     world.start_node("redis-1", primary());
     let first = world.connect("redis-1");
     world.run_for(10);
-    world.cut_one_way("redis-1", "test");
+    world.cut_from_clients("redis-1");
     world.send_command(first, &["SET", "lock", "token", "NX", "PX", "10000"]);
     world.run_for(100);
     assert_eq!(world.next_frame(first), None, "the reply is lost");

@@ -18,7 +18,7 @@ fn deployment_with(has_config_file: bool) -> World {
             SentinelConfig::new(Address::new(name.clone(), 26379), Address::new("redis-1", 6379));
         config.down_after_ms = 1_000;
         config.failover_timeout_ms = 10_000;
-        let sentinel = Sentinel::new(config, number, world.wall_time());
+        let sentinel = Sentinel::new(config, number, world.wall_time_of(&name));
         world.start(&name, sentinel);
     }
     world.run_for(15_000);

@@ -160,7 +160,7 @@ fn a_planted_leak_is_caught() {
     let set = |value: &str| {
         engine::with(|engine| {
             let name = string(engine.vm(), b"redis");
-            let Value::Table(globals) = engine.globals() else { panic!("no globals") };
+            let Value::Table(globals) = engine.globals else { panic!("no globals") };
             let Value::Table(redis) = shared::real(globals).get(name) else { panic!("no redis") };
             let redis = Value::Table(shared::real(redis));
             let chunk = format!("local redis = ... redis.leak = {value} return 1");

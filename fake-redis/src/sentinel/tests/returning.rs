@@ -72,7 +72,8 @@ fn a_crashed_sentinel_comes_back_with_what_its_file_says() {
     deployment.await_master(10_000, "redis-2");
     let before = self_portrait(&mut deployment, "sentinel-2");
     deployment.world.lose_power("sentinel-2");
-    let (disk, now) = (deployment.world.disk("sentinel-2").image(), deployment.world.wall_time());
+    let disk = deployment.world.disk("sentinel-2").image();
+    let now = deployment.world.wall_time_of("sentinel-2");
     let config = config(2);
     deployment.world.start("sentinel-2", Sentinel::started(config, &disk, 77, now));
     assert_eq!(self_portrait(&mut deployment, "sentinel-2"), before);

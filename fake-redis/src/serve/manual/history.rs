@@ -5,9 +5,9 @@ const ENTRIES_MAX: usize = 100_000;
 
 #[derive(Default)]
 pub(super) struct History {
-    entries: Vec<String>,
+    pub(crate) entries: Vec<String>,
     inside: BTreeMap<String, BTreeMap<String, u64>>,
-    overlaps: Vec<String>,
+    pub(crate) overlaps: Vec<String>,
 }
 
 fn seconds(at_us: u64) -> String {
@@ -41,10 +41,6 @@ impl History {
         self.entries.push(format!("{} {who} {what}", seconds(at_us)));
     }
 
-    pub(super) fn entries(&self) -> &[String] {
-        &self.entries
-    }
-
     pub(super) fn enter(&mut self, at_us: u64, lock: &str, client: &str) {
         let inside = self.inside.entry(lock.to_owned()).or_default();
         for (other, since) in inside.iter().filter(|(other, _)| *other != client) {
@@ -65,9 +61,5 @@ impl History {
             self.note(at_us, client, format!("leaves {lock}"));
         }
         was_inside
-    }
-
-    pub(super) fn overlaps(&self) -> &[String] {
-        &self.overlaps
     }
 }

@@ -80,8 +80,8 @@ pub(super) fn obey(scene: &mut Scene, words: &[String]) -> Answer {
 
 fn report(scene: &Scene, upper: &[&str], given: &[&str]) -> Answer {
     match upper {
-        ["HISTORY"] => Answer::Lines(scene.history.entries().to_vec()),
-        ["JUDGE"] => Answer::Lines(scene.history.overlaps().to_vec()),
+        ["HISTORY"] => Answer::Lines(scene.history.entries.to_vec()),
+        ["JUDGE"] => Answer::Lines(scene.history.overlaps.to_vec()),
         ["SERVERS"] => Answer::Lines(servers(scene)),
         ["HELP"] => Answer::Lines(ORDERS.iter().map(|order| (*order).to_owned()).collect()),
         ["PING", ..] => Answer::Text("PONG"),

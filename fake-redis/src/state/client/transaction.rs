@@ -5,11 +5,11 @@ use crate::state::command_info::Flags;
 pub(crate) struct Transaction {
     is_open: bool,
     queue: Vec<ArgumentVector>,
-    flags: Flags,
+    pub(crate) flags: Flags,
     /// Flags that at least one queued command lacks (`cmd_inv_flags`).
-    missing_flags: Flags,
+    pub(crate) missing_flags: Flags,
     is_invalid: bool,
-    has_failed_watch: bool,
+    pub(crate) has_failed_watch: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -41,28 +41,8 @@ impl Transaction {
         self.queue.len()
     }
 
-    pub(crate) fn flags(&self) -> Flags {
-        self.flags
-    }
-
-    pub(crate) fn missing_flags(&self) -> Flags {
-        self.missing_flags
-    }
-
     pub(crate) fn mark_invalid(&mut self) {
         self.is_invalid |= self.is_open;
-    }
-
-    pub(crate) fn mark_watch_failed(&mut self) {
-        self.has_failed_watch = true;
-    }
-
-    pub(crate) fn clear_failed_watch(&mut self) {
-        self.has_failed_watch = false;
-    }
-
-    pub(crate) fn has_failed_watch(&self) -> bool {
-        self.has_failed_watch
     }
 
     pub(crate) fn end(&mut self) -> Ending {
@@ -100,9 +80,10 @@ mod tests {
             transaction.open();
             transaction.mark_invalid();
         };
-        assert_eq!((queued(spoilt).len(), queued(Transaction::mark_watch_failed).len()), (0, 0));
+        let overtaken = |transaction: &mut Transaction| transaction.has_failed_watch = true;
+        assert_eq!((queued(spoilt).len(), queued(overtaken).len()), (0, 0));
         let mut kept = queued(|transaction| assert!(transaction.open()));
-        assert_eq!((kept.len(), kept.flags()), (1, Flags::WRITE));
+        assert_eq!((kept.len(), kept.flags), (1, Flags::WRITE));
         assert!(!kept.open(), "it is open");
         assert!(matches!(kept.end(), Ending::Execute(queue) if queue.len() == 1));
         assert!(!kept.is_open() && kept.len() == 0, "it is over");
@@ -110,8 +91,7 @@ mod tests {
 
     #[test]
     fn spoilt_comes_before_overtaken() {
-        let mut transaction = Transaction::default();
-        transaction.mark_watch_failed();
+        let mut transaction = Transaction { has_failed_watch: true, ..Transaction::default() };
         transaction.open();
         assert!(matches!(transaction.clone().end(), Ending::WatchFailed));
         transaction.mark_invalid();

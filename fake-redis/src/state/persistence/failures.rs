@@ -16,8 +16,8 @@ pub(crate) struct BeforeSave {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Failures {
-    of_log: Option<SyncError>,
-    saving: Option<BeforeSave>,
+    pub(crate) of_log: Option<SyncError>,
+    pub(crate) saving: Option<BeforeSave>,
     save_failed_at: Option<i64>,
     rewrite_again_at: Option<i64>,
     /// `true` during the input that begins a snapshot; only a later input can report a failure.
@@ -26,14 +26,6 @@ pub(crate) struct Failures {
 }
 
 impl Failures {
-    pub(crate) fn log_failed(&mut self, error: SyncError) {
-        self.of_log = Some(error);
-    }
-
-    pub(crate) fn log_synced(&mut self) {
-        self.of_log = None;
-    }
-
     pub(crate) fn is_log_failing(&self) -> bool {
         self.of_log.is_some()
     }
@@ -42,10 +34,6 @@ impl Failures {
     pub(crate) fn begin_save(&mut self, before: BeforeSave) {
         (self.saving, self.save_failed_at) = (Some(before), None);
         self.is_undecided = true;
-    }
-
-    pub(crate) fn forget_save(&mut self) {
-        self.saving = None;
     }
 
     pub(crate) fn save_failed(&mut self, second: i64) -> Option<BeforeSave> {

@@ -5,20 +5,12 @@ use std::collections::VecDeque;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Progress {
     written: u64,
-    unsynced: bool,
+    pub(crate) unsynced: bool,
     under_way: VecDeque<u64>,
     pub(crate) synced: u64,
 }
 
 impl Progress {
-    pub(crate) fn synced(&self) -> u64 {
-        self.synced
-    }
-
-    pub(crate) fn has_unsynced(&self) -> bool {
-        self.unsynced
-    }
-
     pub(crate) fn append(&mut self, offset: u64) {
         self.written = offset;
         self.unsynced = true;
@@ -65,18 +57,18 @@ mod tests {
         progress.begin_sync();
         progress.append(20);
         progress.rest(20);
-        assert_eq!(progress.synced(), 0, "the first sync is not done");
+        assert_eq!(progress.synced, 0, "the first sync is not done");
         progress.finish_sync();
-        assert_eq!((progress.synced(), progress.has_unsynced()), (10, true));
+        assert_eq!((progress.synced, progress.unsynced), (10, true));
         progress.rest(25);
-        assert_eq!(progress.synced(), 10, "what came later is not covered");
+        assert_eq!(progress.synced, 10, "what came later is not covered");
     }
 
     #[test]
     fn what_is_not_for_the_disk_holds_nobody_up() {
         let mut progress = Progress::default();
         progress.rest(37);
-        assert_eq!(progress.synced(), 37);
+        assert_eq!(progress.synced, 37);
     }
 
     #[test]
@@ -86,6 +78,6 @@ mod tests {
         progress.begin_sync();
         progress.replace(40);
         progress.finish_sync();
-        assert_eq!(progress.synced(), 40, "a sync of the old file says nothing of the new history");
+        assert_eq!(progress.synced, 40, "a sync of the old file says nothing of the new history");
     }
 }

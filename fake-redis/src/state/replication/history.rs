@@ -1,7 +1,7 @@
 use bytes::Bytes;
 use std::collections::VecDeque;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct History {
     id: String,
     /// Id of the history from which this history branched off, valid up to `second_offset`.

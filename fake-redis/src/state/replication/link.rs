@@ -53,14 +53,6 @@ impl Replication {
         now_seconds - self.link.heard_at
     }
 
-    pub(crate) fn down_since(&self) -> Option<i64> {
-        self.down_since
-    }
-
-    pub(crate) fn may_continue(&self) -> bool {
-        self.may_continue
-    }
-
     pub(crate) fn connect(&mut self, now_seconds: i64, out: &mut Outputs) {
         let Some((host, port)) = &self.primary else { return };
         if matches!(self.link.stage, Stage::Unconnected) {

@@ -83,10 +83,6 @@ impl Replication {
         was_replica
     }
 
-    pub(crate) fn good_replicas(&self) -> usize {
-        self.good_replicas
-    }
-
     pub(crate) fn count_good_replicas(&mut self, config: &NodeConfig, now_seconds: i64) {
         if config.min_replicas_to_write == 0 || config.min_replicas_max_lag == 0 {
             return;

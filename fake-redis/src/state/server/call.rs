@@ -33,8 +33,4 @@ impl<'a> Call<'a> {
     pub(crate) fn client(&mut self) -> &mut Client {
         self.server.client_mut(self.client)
     }
-
-    pub(crate) fn suppress_effect(&mut self) {
-        self.effect = Effect::Replaced;
-    }
 }

@@ -3,17 +3,13 @@ use super::{Command, Table};
 
 #[derive(Debug)]
 pub(crate) struct Commands {
-    table: &'static Table,
+    pub(crate) table: &'static Table,
     recent: Recent,
 }
 
 impl Commands {
     pub(crate) fn new(table: &'static Table) -> Self {
         Commands { table, recent: Recent::default() }
-    }
-
-    pub(crate) fn table(&self) -> &'static Table {
-        self.table
     }
 
     pub(crate) fn find_recent(&self, name: &[u8]) -> Option<&'static Command> {

@@ -4,7 +4,7 @@ use crate::protocol::reply::Reply;
 #[derive(Debug, Default)]
 pub(crate) struct SpareBuffers {
     replies: Vec<Reply>,
-    arguments: ArgumentVector,
+    pub(crate) arguments: ArgumentVector,
 }
 
 impl SpareBuffers {
@@ -20,9 +20,5 @@ impl SpareBuffers {
 
     pub(crate) fn arguments(&mut self) -> ArgumentVector {
         std::mem::take(&mut self.arguments)
-    }
-
-    pub(crate) fn keep_arguments(&mut self, arguments: ArgumentVector) {
-        self.arguments = arguments;
     }
 }

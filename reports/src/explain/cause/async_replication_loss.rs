@@ -2,22 +2,18 @@ use super::entry::{Entry, Measure};
 use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
-use crate::judge::meaning::Meaning;
 use fencepost_faults::Node;
 
 pub(super) static ENTRY: Entry = Entry {
-    is_of_failover: true,
-    between: Some(between),
-    alone: Some(alone),
-    measure: Some(Measure::ReplicationLag),
-    ..Entry::new(MEANING)
-};
-
-const MEANING: Meaning = Meaning {
     how: "Replication is asynchronous: the primary answers before its replicas have the write, \
           and a failover promotes one of them.",
     helps: "WAIT after the grant only makes the loss rarer. Use a majority of independent masters, \
             or fencing tokens from a store that does not lose them.",
+    is_of_failover: true,
+    between: Some(between),
+    alone: Some(alone),
+    measure: Some(Measure::ReplicationLag),
+    ..Entry::PLAIN
 };
 
 fn alone(case: &Case<'_, '_>) -> String {

@@ -1,19 +1,15 @@
 use super::entry::{Entry, Measure, Need};
 use crate::explain::scene::Scene;
-use crate::judge::meaning::Meaning;
 use fencepost_faults::FaultKind;
 
 pub(super) static ENTRY: Entry = Entry {
-    needs: &[Need::Fault(FaultKind::ClockDrift)],
-    between: Some(between),
-    measure: Some(Measure::ClockRate),
-    ..Entry::new(MEANING)
-};
-
-const MEANING: Meaning = Meaning {
     how: "The server's clock ran fast, so the lease expired earlier than its holder expected.",
     helps: "Subtract a drift margin from the validity time, as Redlock does. Make the margin \
             larger than the worst drift of your clocks.",
+    needs: &[Need::Fault(FaultKind::ClockDrift)],
+    between: Some(between),
+    measure: Some(Measure::ClockRate),
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

@@ -1,23 +1,19 @@
 use super::entry::{Entry, Measure, Need};
 use crate::explain::scene::Scene;
-use crate::judge::meaning::Meaning;
 use crate::judge::timeline::KeyEnd;
 use crate::record::history::Change;
 use fencepost_faults::{FaultKind, Node};
 
 pub(super) static ENTRY: Entry = Entry {
-    needs: &[Need::Fault(FaultKind::ClockJump)],
-    between: Some(between),
-    measure: Some(Measure::ClockStep),
-    ..Entry::new(MEANING)
-};
-
-const MEANING: Meaning = Meaning {
     how: "A forward step, by an operator or by a time server that corrects a large error, ends \
           leases early. Redis expires keys by the wall clock; memcached uses a clock that is not \
           stepped.",
     helps: "Let time servers slew clocks instead of stepping them. Fencing tokens prevent the \
             remaining damage.",
+    needs: &[Need::Fault(FaultKind::ClockJump)],
+    between: Some(between),
+    measure: Some(Measure::ClockStep),
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

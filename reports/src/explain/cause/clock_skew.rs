@@ -2,18 +2,10 @@ use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;
 use crate::explain::evidence::standstill::wrong_clock;
 use crate::explain::scene::{Scene, names};
-use crate::judge::meaning::Meaning;
 use crate::judge::timeline::FaultSpan;
 use fencepost_faults::{FaultKind, Impact, Node};
 
 pub(super) static ENTRY: Entry = Entry {
-    needs: &[Need::Impact(Impact::BendsClock)],
-    between: Some(between),
-    alone: Some(alone),
-    ..Entry::new(MEANING)
-};
-
-const MEANING: Meaning = Meaning {
     how: "The lock is a row that contains a time. The holder writes that time by its own clock, \
           and every other process compares that time with its own clock. A process with a fast \
           clock finds the row expired too early; a row written by a slow clock expires too early. \
@@ -21,6 +13,10 @@ const MEANING: Meaning = Meaning {
           time.",
     helps: "Let the database write and compare the time. In ShedLock, use usingDbTime(). A ttl \
             that is long compared with the clock error makes the violation rarer.",
+    needs: &[Need::Impact(Impact::BendsClock)],
+    between: Some(between),
+    alone: Some(alone),
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

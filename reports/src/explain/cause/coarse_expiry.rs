@@ -1,13 +1,12 @@
 use super::entry::Entry;
 use crate::explain::scene::Scene;
-use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
-
-const MEANING: Meaning = Meaning {
+pub(super) static ENTRY: Entry = Entry {
     how: "memcached reads its clock once a second. A lease of ten seconds ends at the tenth \
           reading, after nine to ten seconds.",
     helps: "Request a lease that is one second longer than needed.",
+    between: Some(between),
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

@@ -1,20 +1,9 @@
 use super::entry::{Entry, Tells};
 use crate::explain::scene::Scene;
-use crate::judge::meaning::Meaning;
 use crate::judge::timeline::KeyEnd;
 use crate::record::history::Change;
 
 pub(super) static ENTRY: Entry = Entry {
-    between: Some(between),
-    alone: Some(|_| ALONE.to_owned()),
-    tells: Tells::BrokenConnections,
-    ..Entry::new(MEANING)
-};
-
-const ALONE: &str = "The waiting processes waited on connections that had ended when their server \
-                     went down.";
-
-const MEANING: Meaning = Meaning {
     how: "A session-level or transaction-level lock lasts as long as its connection. The \
           connection ends when the server restarts, when the server ends an idle transaction, when \
           the network or a proxy drops it, or when its client library closes it. The process does \
@@ -23,7 +12,14 @@ const MEANING: Meaning = Meaning {
     helps: "Write the guarded data on the same connection, in the transaction that holds the lock, \
             so that the write fails together with the lock. Otherwise use fencing tokens that the \
             storage checks. For waiters, use keepalives or short waits that start again.",
+    between: Some(between),
+    alone: Some(|_| ALONE.to_owned()),
+    tells: Tells::BrokenConnections,
+    ..Entry::PLAIN
 };
+
+const ALONE: &str = "The waiting processes waited on connections that had ended when their server \
+                     went down.";
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let (holder, held_at) = (scene.holder.process, scene.held_at());

@@ -1,17 +1,16 @@
 use super::entry::Entry;
 use crate::explain::scene::Scene;
-use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry =
-    Entry { between: Some(between), is_of_lock_code: true, ..Entry::new(MEANING) };
-
-const MEANING: Meaning = Meaning {
+pub(super) static ENTRY: Entry = Entry {
     how: "The command was a nested release, a release by another thread of the same process, an \
           acquire that deletes the existing key, or a holder's deletion of its own lock to take it \
           again. Or the program writes after its release.",
     helps: "Count nested acquisitions at the server. Give each thread its own owner value. Extend \
             a lease with one command that compares the owner and sets the expiry, not with a \
             release and an acquire. Release after the last write.",
+    between: Some(between),
+    is_of_lock_code: true,
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

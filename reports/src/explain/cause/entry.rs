@@ -1,11 +1,11 @@
 use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
-use crate::judge::meaning::Meaning;
 use crate::record::history::{Change, What};
 use fencepost_faults::{FaultKind, Impact, SimTime};
 
 pub(super) struct Entry {
-    pub(super) meaning: Meaning,
+    pub(super) how: &'static str,
+    pub(super) helps: &'static str,
     pub(super) needs: &'static [Need],
     pub(super) is_beyond_leases: bool,
     /// `true` if the cause needs a failover to another server.
@@ -22,20 +22,20 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    pub(super) const fn new(meaning: Meaning) -> Entry {
-        Entry {
-            meaning,
-            needs: &[],
-            is_beyond_leases: false,
-            is_of_failover: false,
-            is_long_work: false,
-            is_of_lock_code: false,
-            tells: Tells::Usual,
-            between: None,
-            alone: None,
-            measure: None,
-        }
-    }
+    /// The fields in which most causes are alike. Each cause has its own `how` and `helps`.
+    pub(super) const PLAIN: Entry = Entry {
+        how: "",
+        helps: "",
+        needs: &[],
+        is_beyond_leases: false,
+        is_of_failover: false,
+        is_long_work: false,
+        is_of_lock_code: false,
+        tells: Tells::Usual,
+        between: None,
+        alone: None,
+        measure: None,
+    };
 }
 
 /// The steps that a narrative tells.

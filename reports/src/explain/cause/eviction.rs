@@ -1,19 +1,15 @@
 use super::entry::{Entry, Need};
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
-use crate::judge::meaning::Meaning;
 use crate::record::history::Change;
 
 pub(super) static ENTRY: Entry = Entry {
-    needs: &[Need::Change(Change::Evicted)],
-    between: Some(between),
-    ..Entry::new(MEANING)
-};
-
-const MEANING: Meaning = Meaning {
     how: "The server's memory was full, and the server frees memory by evicting keys.",
     helps: "Do not use a server that holds locks as a cache. On Redis, set maxmemory-policy \
             noeviction; on memcached, use -M, which returns an error instead of evicting.",
+    needs: &[Need::Change(Change::Evicted)],
+    between: Some(between),
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

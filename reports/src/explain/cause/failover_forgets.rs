@@ -1,11 +1,7 @@
 use super::entry::Entry;
 use crate::explain::scene::Scene;
-use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry =
-    Entry { is_of_failover: true, between: Some(between), ..Entry::new(MEANING) };
-
-const MEANING: Meaning = Meaning {
+pub(super) static ENTRY: Entry = Entry {
     how: "A primary keeps advisory locks and row locks in memory. They are not replicated, not \
           even to a synchronous replica. The promoted server has none of them and grants the lock \
           to the next process, while the holder keeps working.",
@@ -13,6 +9,9 @@ const MEANING: Meaning = Meaning {
             acknowledged. Or write the guarded data on the same connection, in the transaction \
             that holds the lock, so that the write fails together with the lock. Otherwise use \
             fencing tokens that the storage checks.",
+    is_of_failover: true,
+    between: Some(between),
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

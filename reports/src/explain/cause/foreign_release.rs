@@ -2,15 +2,14 @@ use super::entry::Entry;
 use crate::explain::evidence::LateRelease;
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
-use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
-
-const MEANING: Meaning = Meaning {
+pub(super) static ENTRY: Entry = Entry {
     how: "The release deletes the key without comparing its value, or compares and deletes in two \
           commands.",
     helps: "Use a random value for each acquisition, and release with a script that compares and \
             deletes in one step.",
+    between: Some(between),
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

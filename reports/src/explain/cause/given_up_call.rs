@@ -1,16 +1,15 @@
 use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;
-use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry =
-    Entry { needs: &[Need::GivenUp], alone: Some(alone), ..Entry::new(MEANING) };
-
-const MEANING: Meaning = Meaning {
+pub(super) static ENTRY: Entry = Entry {
     how: "The call ended before it had set the expiry, before it had left the queue, or before it \
           had sent the release; or the library still counts the abandoned call.",
     helps: "Set the expiry in the command that takes the lock. Clean up in the library when a call \
             is dropped or interrupted. Or run acquires and releases in a separate task that is \
             never cancelled (asyncio.shield, tokio::spawn).",
+    needs: &[Need::GivenUp],
+    alone: Some(alone),
+    ..Entry::PLAIN
 };
 
 fn alone(case: &Case<'_, '_>) -> String {

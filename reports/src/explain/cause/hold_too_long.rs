@@ -2,21 +2,17 @@ use super::entry::Entry;
 use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
-use crate::judge::meaning::Meaning;
 use fencepost_faults::Micros;
 
 pub(super) static ENTRY: Entry = Entry {
+    how: "The lease was chosen for the usual case, and the lock does not renew it.",
+    helps: "Renew the lease during the work, limit the work, or choose a lease longer than the \
+            longest work. Fencing tokens prevent the remaining damage.",
     is_beyond_leases: true,
     is_long_work: true,
     between: Some(between),
     alone: Some(alone),
-    ..Entry::new(MEANING)
-};
-
-const MEANING: Meaning = Meaning {
-    how: "The lease was chosen for the usual case, and the lock does not renew it.",
-    helps: "Renew the lease during the work, limit the work, or choose a lease longer than the \
-            longest work. Fencing tokens prevent the remaining damage.",
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

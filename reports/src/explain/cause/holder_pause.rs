@@ -2,27 +2,23 @@ use super::entry::{Entry, Measure, Need};
 use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
-use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{FaultSpan, KeyEnd};
 use crate::record::history::Change;
 use fencepost_faults::{FaultKind, Impact, SimTime};
 
 pub(super) static ENTRY: Entry = Entry {
-    needs: &[Need::Impact(Impact::Freezes)],
-    is_beyond_leases: true,
-    between: Some(between),
-    alone: Some(alone),
-    measure: Some(Measure::Pause),
-    ..Entry::new(MEANING)
-};
-
-const MEANING: Meaning = Meaning {
     how: "Garbage collection, a suspended virtual machine, a stopped container or a disk stall \
           pauses the process, which does not notice the pause and continues as if it still held \
           the lock.",
     helps: "Use fencing tokens that the storage checks. A longer lease only makes the violation \
             rarer. Checking the clock before a write does not help, because the pause can come \
             after the check.",
+    needs: &[Need::Impact(Impact::Freezes)],
+    is_beyond_leases: true,
+    between: Some(between),
+    alone: Some(alone),
+    measure: Some(Measure::Pause),
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

@@ -1,20 +1,19 @@
 use super::entry::Entry;
 use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
-use crate::judge::meaning::Meaning;
 use crate::judge::timeline::KeyEnd;
 use fencepost_faults::{FaultKind, Impact, Micros, Node};
 use std::collections::BTreeSet;
 
-pub(super) static ENTRY: Entry =
-    Entry { between: Some(between), alone: Some(alone), ..Entry::new(MEANING) };
-
-const MEANING: Meaning = Meaning {
+pub(super) static ENTRY: Entry = Entry {
     how: "The protocol uses several commands where it needs one: it checks and then acts, or reads \
           and then writes. Or its command overwrites a lock that another process has, such as SET \
           without NX.",
     helps: "Use one command, one script, or a transaction that watches the keys it read. The \
             command must set the lock only if no lock is set.",
+    between: Some(between),
+    alone: Some(alone),
+    ..Entry::PLAIN
 };
 
 fn alone(case: &Case<'_, '_>) -> String {

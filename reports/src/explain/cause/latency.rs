@@ -3,20 +3,16 @@ use super::lost_reply::counted;
 use crate::explain::evidence::{Case, Obstacle, Standstill, UntrueAnswer};
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
-use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
-    between: Some(between),
-    alone: Some(alone),
-    measure: Some(Measure::Latency),
-    ..Entry::new(MEANING)
-};
-
-const MEANING: Meaning = Meaning {
     how: "The client counts its lease from the answer instead of the request, or treats a command \
           with a late answer as failed.",
     helps: "Count the validity from the moment before the request was sent, as Redlock does. Wait \
             longer for an answer than the network can take, and make commands safe to repeat.",
+    between: Some(between),
+    alone: Some(alone),
+    measure: Some(Measure::Latency),
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

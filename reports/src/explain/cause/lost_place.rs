@@ -1,12 +1,8 @@
 use super::entry::Entry;
-use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
-    alone: Some(|_| "The lock did not keep a waiter's place in the queue.".to_owned()),
-    ..Entry::new(MEANING)
-};
-
-const MEANING: Meaning = Meaning {
     how: "New processes do not check the queue, or the place of a live waiter was removed.",
     helps: "Choose the next process in the script that grants the lock.",
+    alone: Some(|_| "The lock did not keep a waiter's place in the queue.".to_owned()),
+    ..Entry::PLAIN
 };

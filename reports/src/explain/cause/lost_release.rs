@@ -2,17 +2,16 @@ use super::entry::Entry;
 use crate::explain::evidence::{Case, LateRelease, release};
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
-use crate::judge::meaning::Meaning;
 use crate::judge::timeline::Moment;
 
-pub(super) static ENTRY: Entry =
-    Entry { between: Some(between), alone: Some(alone), ..Entry::new(MEANING) };
-
-const MEANING: Meaning = Meaning {
+pub(super) static ENTRY: Entry = Entry {
     how: "The network was partitioned or slow, the server was paused before it executed the \
           release, or the process crashed before it sent the release.",
     helps: "Set an expiry, which eventually frees the lock. Compare the owner's value in the \
             release, so that a late release has no effect.",
+    between: Some(between),
+    alone: Some(alone),
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

@@ -2,10 +2,12 @@ use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;
 use crate::explain::scene::{Scene, listed};
 use crate::judge::finding::Kind;
-use crate::judge::meaning::Meaning;
 use fencepost_faults::{FaultKind, Impact};
 
 pub(super) static ENTRY: Entry = Entry {
+    how: "The connection broke between the command and its answer; the client sent the command \
+          again or gave up.",
+    helps: "Make commands safe to repeat: a process that finds its own value holds the lock.",
     needs: &[
         Need::DeadServer,
         Need::DeadProcess,
@@ -18,13 +20,7 @@ pub(super) static ENTRY: Entry = Entry {
     ],
     between: Some(between),
     alone: Some(alone),
-    ..Entry::new(MEANING)
-};
-
-const MEANING: Meaning = Meaning {
-    how: "The connection broke between the command and its answer; the client sent the command \
-          again or gave up.",
-    helps: "Make commands safe to repeat: a process that finds its own value holds the lock.",
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

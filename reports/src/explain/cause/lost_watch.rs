@@ -1,15 +1,14 @@
 use super::entry::{Entry, Tells};
 use crate::explain::evidence::Case;
-use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry =
-    Entry { alone: Some(alone), tells: Tells::LostWatch, ..Entry::new(MEANING) };
-
-const MEANING: Meaning = Meaning {
+pub(super) static ENTRY: Entry = Entry {
     how: "A watch fires once, on the server where it was set. A client that switches servers \
           without setting its watches again misses changes.",
     helps: "Set watches again after each reconnect, as the Java client does by default; check the \
             queue again when the connection is back; wait with a timeout.",
+    alone: Some(alone),
+    tells: Tells::LostWatch,
+    ..Entry::PLAIN
 };
 
 fn alone(case: &Case<'_, '_>) -> String {

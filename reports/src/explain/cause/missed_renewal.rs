@@ -1,18 +1,17 @@
 use super::entry::Entry;
 use crate::explain::scene::Scene;
-use crate::judge::meaning::Meaning;
 use crate::judge::timeline::FaultSpan;
 use crate::record::history::What;
 use fencepost_faults::{FaultKind, Micros, Node, SimTime};
 
-pub(super) static ENTRY: Entry =
-    Entry { is_beyond_leases: true, between: Some(between), ..Entry::new(MEANING) };
-
-const MEANING: Meaning = Meaning {
+pub(super) static ENTRY: Entry = Entry {
     how: "The renewing thread was paused with its process, the network was partitioned or lost the \
           request, or the server was down or had become a replica.",
     helps: "Stop working when a renewal fails, and use fencing tokens: the process may notice the \
             failure too late.",
+    is_beyond_leases: true,
+    between: Some(between),
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

@@ -1,18 +1,17 @@
 use super::entry::Entry;
 use crate::explain::evidence::Case;
-use crate::judge::meaning::Meaning;
 use crate::record::history::What;
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeSet;
 
-pub(super) static ENTRY: Entry = Entry { alone: Some(alone), ..Entry::new(MEANING) };
-
-const MEANING: Meaning = Meaning {
+pub(super) static ENTRY: Entry = Entry {
     how: "The message arrived before the process listened, went to another process, or was never \
           sent: Redis delivers published messages at most once, and announces an expiry only to \
           clients that asked for it. Or the process waits for another thread of its own, not for a \
           server.",
     helps: "Ask again after subscribing, and never wait for longer than a lease.",
+    alone: Some(alone),
+    ..Entry::PLAIN
 };
 
 fn alone(case: &Case<'_, '_>) -> String {

@@ -1,14 +1,13 @@
 use super::entry::Entry;
 use crate::explain::scene::Scene;
-use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
-
-const MEANING: Meaning = Meaning {
+pub(super) static ENTRY: Entry = Entry {
     how: "The process read the value before it had the lock, or mistook the reply to an earlier \
           read for the reply to a later one. The lock is not at fault.",
     helps: "Read under the lock, on a connection without outstanding replies; or let the storage \
             compare a version (a conditional write).",
+    between: Some(between),
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

@@ -1,16 +1,15 @@
 use super::entry::Entry;
 use crate::explain::evidence::Case;
 use crate::judge::finding::Kind;
-use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry = Entry { alone: Some(alone), ..Entry::new(MEANING) };
-
-const MEANING: Meaning = Meaning {
+pub(super) static ENTRY: Entry = Entry {
     how: "The reply to the create was lost, and the client created a second node, either without \
           looking for the first one or because the server that it asked lagged behind. The first \
           node lives as long as the session, which continues.",
     helps: "Put a client-chosen name into the node and look for it before creating another one \
             (Curator's protection mode), after a sync that makes the server catch up.",
+    alone: Some(alone),
+    ..Entry::PLAIN
 };
 
 fn alone(case: &Case<'_, '_>) -> String {

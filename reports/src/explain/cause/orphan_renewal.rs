@@ -1,20 +1,16 @@
 use super::entry::Entry;
 use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
-use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
-    between: Some(between),
-    alone: Some(alone),
-    is_of_lock_code: true,
-    ..Entry::new(MEANING)
-};
-
-const MEANING: Meaning = Meaning {
     how: "An acquire that failed or was abandoned left its renewal running, or a holder that lost \
           the lock renews the next holder's lease.",
     helps: "Compare the owner and set the expiry in one script. Start the renewal only after the \
             lock was granted, and stop it on every path out.",
+    between: Some(between),
+    alone: Some(alone),
+    is_of_lock_code: true,
+    ..Entry::PLAIN
 };
 
 fn alone(case: &Case<'_, '_>) -> String {

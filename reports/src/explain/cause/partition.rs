@@ -2,22 +2,18 @@ use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
-use crate::judge::meaning::Meaning;
 use fencepost_faults::FaultKind;
 
 pub(super) static ENTRY: Entry = Entry {
-    needs: &[Need::Fault(FaultKind::Partition)],
-    between: Some(between),
-    alone: Some(alone),
-    ..Entry::new(MEANING)
-};
-
-const MEANING: Meaning = Meaning {
     how: "A process on the minority side cannot get the lock without the risk that another process \
           gets it too. A process that waits for its answer until the partition heals starts \
           counting its lease too late.",
     helps: "Count the validity from the moment before the request was sent, as Redlock does. Let \
             callers give up in time, and do without the lock where possible.",
+    needs: &[Need::Fault(FaultKind::Partition)],
+    between: Some(between),
+    alone: Some(alone),
+    ..Entry::PLAIN
 };
 
 fn alone(case: &Case<'_, '_>) -> String {

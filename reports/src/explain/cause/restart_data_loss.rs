@@ -1,13 +1,15 @@
 use super::entry::{Entry, Measure, Need};
 use crate::explain::scene::Scene;
-use crate::judge::meaning::Meaning;
 use crate::record::history::Change;
 
 pub(super) static ENTRY: Entry = Entry {
+    how: "The server has no persistence, or syncs its file only every second.",
+    helps: "Take tokens from a durable store. On Redis, set appendfsync always on the server that \
+            holds the counter; memcached cannot keep a counter.",
     needs: &[Need::DeadServer, Need::Change(Change::Forgotten)],
     between: Some(between),
     measure: Some(Measure::Absence),
-    ..Entry::new(MEANING)
+    ..Entry::PLAIN
 };
 
 /// Only a first token shows that the counter itself is gone: after the loss of the counter, or of
@@ -20,9 +22,3 @@ fn between(scene: &Scene<'_, '_>) -> String {
         _ => format!("{servers} restarted without the latest value of {counter}."),
     }
 }
-
-const MEANING: Meaning = Meaning {
-    how: "The server has no persistence, or syncs its file only every second.",
-    helps: "Take tokens from a durable store. On Redis, set appendfsync always on the server that \
-            holds the counter; memcached cannot keep a counter.",
-};

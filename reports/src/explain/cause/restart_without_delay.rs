@@ -1,20 +1,16 @@
 use super::entry::{Entry, Measure, Need};
 use crate::explain::scene::Scene;
-use crate::judge::meaning::Meaning;
 use crate::record::history::Change;
 
 pub(super) static ENTRY: Entry = Entry {
-    needs: &[Need::DeadServer, Need::Change(Change::Forgotten)],
-    between: Some(between),
-    measure: Some(Measure::Absence),
-    ..Entry::new(MEANING)
-};
-
-const MEANING: Meaning = Meaning {
     how: "The server has no persistence, or syncs its file only every second.",
     helps: "Keep a restarted server down for longer than the longest lease. On Redis, set \
             appendfsync always; memcached cannot keep grants. Only a server that keeps its data can \
             protect a lock without an expiry.",
+    needs: &[Need::DeadServer, Need::Change(Change::Forgotten)],
+    between: Some(between),
+    measure: Some(Measure::Absence),
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

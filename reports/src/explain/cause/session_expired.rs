@@ -1,10 +1,7 @@
 use super::entry::Entry;
 use crate::explain::scene::Scene;
-use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
-
-const MEANING: Meaning = Meaning {
+pub(super) static ENTRY: Entry = Entry {
     how: "The servers had not heard from the holder for its session timeout: its process was \
           paused, or the network was partitioned. The client learns about it only from a server. \
           Or the client had abandoned the session itself and started another one, as Curator does \
@@ -14,6 +11,8 @@ const MEANING: Meaning = Meaning {
             counter in the region to the storage as a fencing token. Leaving the critical section \
             when the connection is suspended, or the session has ended or is in jeopardy, helps \
             against a partition but not against a paused process.",
+    between: Some(between),
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

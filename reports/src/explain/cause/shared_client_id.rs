@@ -1,16 +1,15 @@
 use super::entry::Entry;
 use crate::explain::scene::Scene;
-use crate::judge::meaning::Meaning;
 use crate::judge::timeline::KeyEnd;
 
-pub(super) static ENTRY: Entry =
-    Entry { between: Some(between), is_of_lock_code: true, ..Entry::new(MEANING) };
-
-const MEANING: Meaning = Meaning {
+pub(super) static ENTRY: Entry = Entry {
     how: "The client id was set to the name of the application or of the host instead of a random \
           one. The statement that takes the lock admits every process with the id in the row.",
     helps: "Use an id that no other process has, such as a random id for each start, the library's \
             default.",
+    between: Some(between),
+    is_of_lock_code: true,
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

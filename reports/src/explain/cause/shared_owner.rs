@@ -1,14 +1,13 @@
 use super::entry::Entry;
 use crate::explain::scene::Scene;
-use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry =
-    Entry { between: Some(between), is_of_lock_code: true, ..Entry::new(MEANING) };
-
-const MEANING: Meaning = Meaning {
+pub(super) static ENTRY: Entry = Entry {
     how: "The value identifies the process or the host, or is a constant of the program. It does \
           not identify the acquisition.",
     helps: "Use a random value for each acquisition, or one for each thread.",
+    between: Some(between),
+    is_of_lock_code: true,
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

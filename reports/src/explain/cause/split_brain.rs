@@ -1,19 +1,18 @@
 use super::entry::Entry;
 use crate::explain::evidence::is_of_members;
 use crate::explain::scene::Scene;
-use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Acquisition, Grant, Moment};
 use crate::record::history::{Event, What};
 use fencepost_faults::{Node, SimTime};
 
-pub(super) static ENTRY: Entry =
-    Entry { is_of_failover: true, between: Some(between), ..Entry::new(MEANING) };
-
-const MEANING: Meaning = Meaning {
+pub(super) static ENTRY: Entry = Entry {
     how: "A primary that was partitioned or has restarted accepts writes until it learns that a \
           replica was promoted.",
     helps: "min-replicas-to-write with a small min-replicas-max-lag limits the duration. Fencing \
             tokens must come from a store that cannot split.",
+    is_of_failover: true,
+    between: Some(between),
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

@@ -1,20 +1,16 @@
 use super::entry::{Entry, Measure};
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
-use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
-    is_beyond_leases: true,
-    between: Some(between),
-    measure: Some(Measure::StorageDelay),
-    ..Entry::new(MEANING)
-};
-
-const MEANING: Meaning = Meaning {
     how: "The holder sent the write in time; a slow network or a retry delivered it after the \
           lease had expired.",
     helps: "Use fencing tokens: only the storage can refuse a late write, and no check at the \
             client helps. A storage timeout well below the lease ends the waiting, not the write.",
+    is_beyond_leases: true,
+    between: Some(between),
+    measure: Some(Measure::StorageDelay),
+    ..Entry::PLAIN
 };
 
 /// Returns whether the finding is about a later write, so that a sentence must name the writer of

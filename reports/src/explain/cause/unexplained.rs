@@ -1,19 +1,18 @@
 use super::entry::Entry;
 use crate::explain::evidence::Case;
 use crate::explain::scene::{Scene, listed};
-use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{FaultSpan, Timeline};
 use fencepost_faults::{Node, SimTime};
 
-pub(super) static ENTRY: Entry =
-    Entry { between: Some(between), alone: Some(alone), ..Entry::new(MEANING) };
-
-const MEANING: Meaning = Meaning {
+pub(super) static ENTRY: Entry = Entry {
     how: "fencepost has rules for the other causes and never guesses. It does not see the locks of \
           your own servers (--server).",
     helps: "Check the evidence with --verbose or in the page. With your own servers, shrink the \
             report: the faults that remain are necessary. Otherwise a rule is missing, so please \
             report the seed.",
+    between: Some(between),
+    alone: Some(alone),
+    ..Entry::PLAIN
 };
 
 const UNSEEN: &str = "fencepost does not see the locks of this server, so it does not know when \

@@ -5,21 +5,17 @@ use crate::judge::checker::wrong_answer::{
     Unsupported, too_few, unsupported, was_granted, was_over,
 };
 use crate::judge::finding::Kind;
-use crate::judge::meaning::Meaning;
 use crate::record::history::Keeping;
 
 pub(super) static ENTRY: Entry = Entry {
-    between: Some(between),
-    alone: Some(alone),
-    is_of_lock_code: true,
-    ..Entry::new(MEANING)
-};
-
-const MEANING: Meaning = Meaning {
     how: "The lock's code swallowed a server error, or it gave up and returned, and the caller did \
           not check the result.",
     helps: "Propagate errors. Check the result of acquire, or use a lock whose acquire raises an \
             error when it gives up.",
+    between: Some(between),
+    alone: Some(alone),
+    is_of_lock_code: true,
+    ..Entry::PLAIN
 };
 
 fn alone(case: &Case<'_, '_>) -> String {

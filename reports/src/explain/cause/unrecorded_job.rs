@@ -1,14 +1,13 @@
 use super::entry::Entry;
 use crate::explain::scene::Scene;
-use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
-
-const MEANING: Meaning = Meaning {
+pub(super) static ENTRY: Entry = Entry {
     how: "The lock keeps two processes from doing the job concurrently. When the second process \
           checked, no record showed yet that the job was done.",
     helps: "Check under the lock whether the job is done, and record it before releasing the lock. \
             Keep the lock of a scheduled job for at least as long as clocks differ.",
+    between: Some(between),
+    ..Entry::PLAIN
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

@@ -379,8 +379,7 @@ mod tests {
     fn a_bound_between_faults_does_not_count_while_one_acts() {
         let between = |until| {
             let story = given_back().between_faults();
-            let story = story.fault_began(6, 1, "partition", &[Node::Client(2)]);
-            let story = story.fault_ended(until, 1, "partition", Node::Client(2));
+            let story = story.faulted(6..until, 1, "partition", &[Node::Client(2)]);
             found(story.grants(40, 2, "b").hears(40, 2, "b").releases(41, 2))
         };
         assert_eq!(between(35), []);
@@ -395,8 +394,7 @@ mod tests {
 
     #[test]
     fn whoever_stands_still_wants_nothing() {
-        let story = given_back().fault_began(6, 1, "pause", &[Node::Client(2)]);
-        let story = story.fault_ended(40, 1, "pause", Node::Client(2));
+        let story = given_back().faulted(6..40, 1, "pause", &[Node::Client(2)]);
         assert_eq!(found(story.grants(41, 2, "b").hears(42, 2, "b").releases(43, 2)), []);
         let dies = given_back().fault_began(6, 1, "crash", &[Node::Client(2)]).crashes(6, 2);
         let back = dies.fault_ended(40, 1, "crash", Node::Client(2)).starts(40, 2);
@@ -408,8 +406,7 @@ mod tests {
         let dead = |needed, servers| {
             let story = Story::new().ttl(100).available_within(10, needed, servers);
             let story = story.takes(1, 1, "a").acquires(2, 2).releases(5, 1).removed(5, "a", 1);
-            let story = story.fault_began(5, 1, "crash", &[Node::Redis(1)]);
-            let story = story.fault_ended(40, 1, "crash", Node::Redis(1));
+            let story = story.faulted(5..40, 1, "crash", &[Node::Redis(1)]);
             found(story.grants(42, 2, "b").hears(43, 2, "b").releases(44, 2))
         };
         assert_eq!(dead(1, 1), []);

@@ -3,8 +3,7 @@ use super::serving::{Served, bound};
 use super::{Entry, ServerSetup};
 use crate::setup::scenario::{Factory, Scenario};
 use fencepost_chubby::{
-    Chubby, Config, LOCK_DELAY_MAX_US, MASTER_LEASE_US, Member, SESSION_LEASE_MAX_US,
-    SESSION_LEASE_US,
+    Chubby, Config, LOCK_DELAY_MAX_US, MASTER_LEASE_US, SESSION_LEASE_MAX_US, SESSION_LEASE_US,
 };
 use fencepost_clients::Coordinator;
 use fencepost_faults::setting::Topology;
@@ -31,8 +30,7 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
-    let member = |(id, host)| Member { id, host, port: PORT };
-    let (me, members) = ensemble::members(setup.topology, node, member);
+    let (me, members) = ensemble::members(setup.topology, node, PORT);
     let seed = setup.seed.stream(Stream::Server(node)).next_u64();
     let tap_prefix = setup.tap_text();
     let session_lease_us = lease(setup.scenario.ttl.0).0;
@@ -54,17 +52,13 @@ fn recovery(scenario: &Scenario, _: Topology) -> Micros {
 }
 
 pub(crate) fn served(clients_max: Option<u32>) -> Served {
-    Served::new(
-        "chubby",
-        |number| format!("chubby-{number}"),
-        move |seat| {
-            let (me, members) = seat.members(|(id, host, port)| Member { id, host, port });
-            let default = Config::default();
-            let connections_max = bound(clients_max, default.connections_max);
-            let config = Config { me, members, connections_max, ..default };
-            Chubby::new(config, &seat.disk, seat.now)
-        },
-    )
+    Served::ensemble("chubby", move |seat| {
+        let (me, members) = seat.members();
+        let default = Config::default();
+        let connections_max = bound(clients_max, default.connections_max);
+        let config = Config { me, members, connections_max, ..default };
+        Chubby::new(config, &seat.disk, seat.now)
+    })
 }
 
 #[cfg(test)]

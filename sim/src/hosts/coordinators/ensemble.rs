@@ -4,6 +4,7 @@ use crate::setup::scenario::program::ProgramDeployment;
 use fencepost_clients::{Definition, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Node};
+use fencepost_machine::peers::Member;
 
 pub(super) fn topology(scenario: &Scenario, client: &Definition, _: &Families) -> Topology {
     let of_program = scenario.program(client).map(|program| program.deployment);
@@ -29,13 +30,10 @@ pub(super) fn servers(topology: Topology, port: u16) -> Servers {
     Servers::Ensemble(all.map(|number| address(Node::Server(number), port)).collect())
 }
 
-pub(super) fn members<M>(
-    topology: Topology,
-    node: Node,
-    member: impl Fn((u8, String)) -> M,
-) -> (u8, Vec<M>) {
-    let of = |number| (u8::try_from(number).unwrap_or(u8::MAX), Node::Server(number));
-    let all: Vec<(u8, Node)> = (1..=count(topology)).map(of).collect();
-    let me = all.iter().find(|(_, host)| *host == node).map_or(1, |(id, _)| *id);
-    (me, all.into_iter().map(|(id, host)| member((id, host.to_string()))).collect())
+pub(super) fn members(topology: Topology, node: Node, port: u16) -> (u8, Vec<Member>) {
+    let id = |number| u8::try_from(number).unwrap_or(u8::MAX);
+    let all = 1..=count(topology);
+    let me = all.clone().find(|number| Node::Server(*number) == node).map_or(1, id);
+    let member = |number| Member { id: id(number), host: Node::Server(number).to_string(), port };
+    (me, all.map(member).collect())
 }

@@ -4,7 +4,7 @@ use super::{Entry, ServerSetup};
 use crate::setup::scenario::{Factory, Scenario};
 use fencepost_clients::etcd::session::whole_seconds;
 use fencepost_clients::{Coordinator, ServerLock};
-use fencepost_etcd::{Config, Etcd, Member};
+use fencepost_etcd::{Config, Etcd};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Family, FaultKind, Micros, Node, Stream};
 use rand_core::Rng;
@@ -27,8 +27,7 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
-    let member = |(id, host)| Member { id, host, port: PORT };
-    let (me, members) = ensemble::members(setup.topology, node, member);
+    let (me, members) = ensemble::members(setup.topology, node, PORT);
     let seed = setup.seed.stream(Stream::Server(node)).next_u64();
     let tap_prefix = setup.tap_text();
     let lock_checks_key = setup.server_lock == ServerLock::Checked;
@@ -55,17 +54,13 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
 }
 
 pub(crate) fn served(clients_max: Option<u32>) -> Served {
-    Served::new(
-        "etcd",
-        |number| format!("etcd-{number}"),
-        move |seat| {
-            let (me, members) = seat.members(|(id, host, port)| Member { id, host, port });
-            let default = Config::default();
-            let connections_max = bound(clients_max, default.connections_max);
-            let config = Config { me, members, connections_max, ..default };
-            Etcd::new(config, &seat.disk, seat.now)
-        },
-    )
+    Served::ensemble("etcd", move |seat| {
+        let (me, members) = seat.members();
+        let default = Config::default();
+        let connections_max = bound(clients_max, default.connections_max);
+        let config = Config { me, members, connections_max, ..default };
+        Etcd::new(config, &seat.disk, seat.now)
+    })
 }
 
 #[cfg(test)]

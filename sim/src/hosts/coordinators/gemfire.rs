@@ -4,7 +4,7 @@ use crate::setup::scenario::{Factory, Scenario};
 use fencepost_clients::Coordinator;
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Family, FaultKind, Micros, Node};
-use fencepost_gemfire::{Config, GemFire, Server};
+use fencepost_gemfire::{Config, GemFire};
 
 const PORT: u16 = 40_404;
 
@@ -24,8 +24,7 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
-    let server = |(id, host)| Server { id, host, port: PORT };
-    let (me, servers) = ensemble::members(setup.topology, node, server);
+    let (me, servers) = ensemble::members(setup.topology, node, PORT);
     let member_timeout_us = member_timeout(setup.scenario.ttl.0).0;
     let tap_prefix = setup.tap_text();
     let config = Config { me, servers, member_timeout_us, tap_prefix, ..Config::default() };
@@ -45,16 +44,12 @@ fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
 }
 
 pub(crate) fn served(clients_max: Option<u32>) -> Served {
-    Served::new(
-        "gemfire",
-        |number| format!("gemfire-{number}"),
-        move |seat| {
-            let (me, servers) = seat.members(|(id, host, port)| Server { id, host, port });
-            let default = Config::default();
-            let connections_max = bound(clients_max, default.connections_max);
-            GemFire::new(Config { me, servers, connections_max, ..default }, seat.now)
-        },
-    )
+    Served::ensemble("gemfire", move |seat| {
+        let (me, servers) = seat.members();
+        let default = Config::default();
+        let connections_max = bound(clients_max, default.connections_max);
+        GemFire::new(Config { me, servers, connections_max, ..default }, seat.now)
+    })
 }
 
 #[cfg(test)]

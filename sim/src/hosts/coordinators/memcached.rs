@@ -30,18 +30,14 @@ fn machine(setup: &ServerSetup<'_>, _: Node) -> Factory {
 }
 
 pub(crate) fn served(clients_max: Option<u32>, memory_limit: u64) -> Served {
-    Served::new(
-        "memcached",
-        |_| String::new(),
-        move |seat| {
-            let default = Config::default();
-            let limit = usize::try_from(memory_limit).ok().filter(|limit| *limit > 0);
-            let config = Config {
-                memory_limit: limit.unwrap_or(default.memory_limit),
-                connections_max: bound(clients_max, default.connections_max),
-                ..default
-            };
-            Memcached::new(config, seat.now)
-        },
-    )
+    Served::single("memcached", move |seat| {
+        let default = Config::default();
+        let limit = usize::try_from(memory_limit).ok().filter(|limit| *limit > 0);
+        let config = Config {
+            memory_limit: limit.unwrap_or(default.memory_limit),
+            connections_max: bound(clients_max, default.connections_max),
+            ..default
+        };
+        Memcached::new(config, seat.now)
+    })
 }

@@ -40,13 +40,9 @@ fn schema(lock: &str) -> String {
 }
 
 pub(crate) fn served(clients_max: Option<u32>) -> Served {
-    Served::new(
-        "mysql",
-        |_| "mysql".to_owned(),
-        move |seat| {
-            let default = Config::default();
-            let clients_max = bound(clients_max, default.clients_max);
-            Mysql::new(Config { clients_max, ..default }, &seat.disk)
-        },
-    )
+    Served::single("mysql", move |seat| {
+        let default = Config::default();
+        let clients_max = bound(clients_max, default.clients_max);
+        Mysql::new(Config { clients_max, ..default }, &seat.disk)
+    })
 }

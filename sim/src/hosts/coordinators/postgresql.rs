@@ -114,13 +114,9 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
 
 /// For tests only: the secrets for cancelling queries are predictable.
 pub(crate) fn served(clients_max: Option<u32>) -> Served {
-    Served::new(
-        "postgresql",
-        |_| "postgresql".to_owned(),
-        move |seat| {
-            let default = Config::default();
-            let clients_max = bound(clients_max, default.clients_max);
-            Postgresql::new(Config { clients_max, ..default }, &seat.disk, seat.now)
-        },
-    )
+    Served::single("postgresql", move |seat| {
+        let default = Config::default();
+        let clients_max = bound(clients_max, default.clients_max);
+        Postgresql::new(Config { clients_max, ..default }, &seat.disk, seat.now)
+    })
 }

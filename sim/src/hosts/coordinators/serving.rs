@@ -1,5 +1,5 @@
 use fake_redis::serve::ServeOptions;
-use fencepost_machine::{DiskImage, Machine, Now};
+use fencepost_machine::{DiskImage, Machine, Now, peers};
 use fencepost_serve::{
     Files, Member, ServeError, Serving, StagedServer, announced, clocks, listen,
 };
@@ -27,9 +27,14 @@ pub(super) struct Seat {
 
 impl Seat {
     /// Returns the seat's id and all members of its ensemble.
-    pub(super) fn members<M>(&self, member: impl Fn((u8, String, u16)) -> M) -> (u8, Vec<M>) {
-        let all = (1..).zip(&self.all).map(|(id, (host, port))| member((id, host.clone(), *port)));
-        (u8::try_from(self.number).unwrap_or(u8::MAX), all.collect())
+    pub(super) fn members(&self) -> (u8, Vec<peers::Member>) {
+        let id = |number| u8::try_from(number).unwrap_or(u8::MAX);
+        let member = |(number, (host, port)): (u16, &Address)| peers::Member {
+            id: id(number),
+            host: host.clone(),
+            port: *port,
+        };
+        (id(self.number), (1..).zip(&self.all).map(member).collect())
     }
 }
 
@@ -41,17 +46,32 @@ pub(super) fn bound(clients_max: Option<u32>, default: usize) -> usize {
 #[derive(Clone)]
 pub(crate) struct Served {
     role: &'static str,
-    folder: fn(u16) -> String,
+    is_numbered: bool,
     machine: Arc<dyn Fn(Seat) -> Box<dyn Machine> + Send + Sync>,
 }
 
 impl Served {
-    pub(super) fn new<M: Machine + 'static>(
+    /// One of several servers. Each server's folder is named after its role and its number.
+    pub(super) fn ensemble<M: Machine + 'static>(
         role: &'static str,
-        folder: fn(u16) -> String,
         machine: impl Fn(Seat) -> M + Send + Sync + 'static,
     ) -> Served {
-        Served { role, folder, machine: Arc::new(move |seat| Box::new(machine(seat))) }
+        let machine = Arc::new(move |seat| -> Box<dyn Machine> { Box::new(machine(seat)) });
+        Served { role, is_numbered: true, machine }
+    }
+
+    pub(super) fn single<M: Machine + 'static>(
+        role: &'static str,
+        machine: impl Fn(Seat) -> M + Send + Sync + 'static,
+    ) -> Served {
+        Served { is_numbered: false, ..Served::ensemble(role, machine) }
+    }
+
+    fn folder(&self, number: u16) -> String {
+        match self.is_numbered {
+            true => format!("{}-{number}", self.role),
+            false => self.role.to_owned(),
+        }
     }
 
     pub(crate) fn start(&self, place: Place<'_>) -> Result<Serving, ServeError> {
@@ -60,7 +80,7 @@ impl Served {
         for (number, listener) in (1..).zip(listeners) {
             let (files, disk) = match place.dir {
                 None => (Files::none(), DiskImage::default()),
-                Some(dir) => Files::open(&dir.join((self.folder)(number)))?,
+                Some(dir) => Files::open(&dir.join(self.folder(number)))?,
             };
             let (all, machine) = (all.clone(), Arc::clone(&self.machine));
             let boot = Box::new(move |_| machine(Seat { number, all, disk, now: clocks() }));

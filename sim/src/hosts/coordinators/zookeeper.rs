@@ -5,7 +5,7 @@ use crate::setup::scenario::{Factory, Scenario};
 use fencepost_clients::Coordinator;
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Family, FaultKind, Micros, Node};
-use fencepost_zookeeper::{Config, Member, ZooKeeper};
+use fencepost_zookeeper::{Config, ZooKeeper};
 
 const PORT: u16 = 2_181;
 const SERVED_CLIENTS_MAX: usize = 10_000;
@@ -25,8 +25,7 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
-    let member = |(id, host)| Member { id, host, port: PORT };
-    let (me, members) = ensemble::members(setup.topology, node, member);
+    let (me, members) = ensemble::members(setup.topology, node, PORT);
     let tap_prefix = setup.tap_text();
     let config = Config { me, members, tap_prefix, ..Config::default() };
     Box::new(move |disk, now| Box::new(ZooKeeper::new(config.clone(), &disk, now)))
@@ -60,22 +59,18 @@ fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
 }
 
 pub(crate) fn served(clients_max: Option<u32>) -> Served {
-    Served::new(
-        "zookeeper",
-        |number| format!("zookeeper-{number}"),
-        move |seat| {
-            let (me, members) = seat.members(|(id, host, port)| Member { id, host, port });
-            let default = Config::default();
-            let config = Config {
-                me,
-                members,
-                clients_max: SERVED_CLIENTS_MAX,
-                clients_per_host_max: bound(clients_max, default.clients_per_host_max),
-                ..default
-            };
-            ZooKeeper::new(config, &seat.disk, seat.now)
-        },
-    )
+    Served::ensemble("zookeeper", move |seat| {
+        let (me, members) = seat.members();
+        let default = Config::default();
+        let config = Config {
+            me,
+            members,
+            clients_max: SERVED_CLIENTS_MAX,
+            clients_per_host_max: bound(clients_max, default.clients_per_host_max),
+            ..default
+        };
+        ZooKeeper::new(config, &seat.disk, seat.now)
+    })
 }
 
 #[cfg(test)]

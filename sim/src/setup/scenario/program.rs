@@ -2,7 +2,8 @@ use super::hashed::hashed;
 use super::own_server::OwnServer;
 use super::words::words;
 use fencepost_clients::{
-    Coordinator, Definition, Deployment, Env, Lock, LockForm, ServerLock, Servers, Settings,
+    Acquisition, Algorithm, Coordinator, Definition, Deployment, Env, Lease, Lock, LockForm,
+    Release, ServerLock, Servers, Settings,
 };
 use schemars::JsonSchema;
 use serde::de::Error as _;
@@ -262,20 +263,13 @@ impl Program {
 
 pub(super) fn no_lock(_: Env, _: &Servers, _: &Settings) -> Box<dyn Lock> {
     struct NoLock;
-    impl Lock for NoLock {
-        fn acquire<'a>(
-            &'a mut self,
-            _: &'a str,
-        ) -> fencepost_clients::env::BoxFuture<'a, fencepost_clients::Acquisition> {
-            let refused = fencepost_clients::Acquisition::Refused("a program has its own".into());
-            Box::pin(std::future::ready(refused))
+    impl Algorithm for NoLock {
+        async fn acquire(&mut self, _: &str) -> Acquisition {
+            Acquisition::Refused("a program has its own".into())
         }
 
-        fn release<'a>(
-            &'a mut self,
-            _: fencepost_clients::Lease,
-        ) -> fencepost_clients::env::BoxFuture<'a, fencepost_clients::Release> {
-            Box::pin(std::future::ready(fencepost_clients::Release::NotHeld))
+        async fn release(&mut self, _: Lease) -> Release {
+            Release::NotHeld
         }
     }
     Box::new(NoLock)

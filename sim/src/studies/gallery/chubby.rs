@@ -1,4 +1,5 @@
-use super::exhibit::{Exhibit, Fixed};
+use super::exhibit::{Exhibit, Fixed, Run};
+use crate::diagnosis::Target;
 use fencepost_reports::{Cause, Kind};
 
 const SESSION: [&str; 5] = [
@@ -33,12 +34,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "A Chubby client asks for no lock-delay. What happens if it is paused for longer \
                    than its session lasts?",
         protocol: SESSION,
-        client: "chubby-no-delay",
-        fault: "pause",
+        run: Run { client: "chubby-no-delay", fault: "pause", seed: 5 },
         settings: &[],
-        seed: 5,
-        kind: Kind::LostUpdate,
-        cause: Cause::SessionExpired,
+        target: Target { kind: Kind::LostUpdate, cause: Cause::SessionExpired },
         remedy: "Ask for a lock-delay that is longer than any pause. Chubby allows at most one \
                  minute.",
         fixed: Some(Fixed { client: "chubby", settings: &[], kind: Kind::LostUpdate }),
@@ -50,12 +48,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "For a minute after a holder fails, Chubby grants its lock to no one. Is a write \
                    that arrives later safe?",
         protocol: SESSION,
-        client: "chubby",
-        fault: "pause",
+        run: Run { client: "chubby", fault: "pause", seed: 2 },
         settings: LATE,
-        seed: 2,
-        kind: Kind::LostUpdate,
-        cause: Cause::SessionExpired,
+        target: Target { kind: Kind::LostUpdate, cause: Cause::SessionExpired },
         remedy: "Pass the lock's sequencer to the storage, which rejects an older one. It contains \
                  a number that grows each time the lock is granted.",
         fixed: Some(Fixed { client: "chubby-sequencer", settings: LATE, kind: Kind::LostUpdate }),
@@ -67,12 +62,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "A client loses its cell. Its session is in jeopardy, and 45 s later the client \
                    must assume that it has ended. What if the application works on?",
         protocol: SESSION,
-        client: "chubby",
-        fault: "partition",
+        run: Run { client: "chubby", fault: "partition", seed: 2 },
         settings: LONG_CUT,
-        seed: 2,
-        kind: Kind::LostUpdate,
-        cause: Cause::SessionExpired,
+        target: Target { kind: Kind::LostUpdate, cause: Cause::SessionExpired },
         remedy: "Stop working when the library reports that the session is in jeopardy.",
         fixed: Some(Fixed { client: "chubby-checked", settings: LONG_CUT, kind: Kind::LostUpdate }),
         source: BURROWS,

@@ -1,4 +1,5 @@
-use super::exhibit::{Exhibit, Fixed};
+use super::exhibit::{Exhibit, Fixed, Run};
+use crate::diagnosis::Target;
 use fencepost_reports::{Cause, Kind};
 
 const MUTEX: [&str; 5] = [
@@ -18,12 +19,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "etcd replicates every change through Raft. Is its lock safe when the holder is \
                    paused?",
         protocol: MUTEX,
-        client: "etcd-mutex",
-        fault: "pause",
+        run: Run { client: "etcd-mutex", fault: "pause", seed: 2 },
         settings: &[],
-        seed: 2,
-        kind: Kind::LostUpdate,
-        cause: Cause::SessionExpired,
+        target: Target { kind: Kind::LostUpdate, cause: Cause::SessionExpired },
         remedy: "Use fencing tokens that the storage checks, such as the revision that created the \
                  key.",
         fixed: Some(Fixed { client: "etcd-mutex-fencing", settings: &[], kind: Kind::LostUpdate }),
@@ -35,8 +33,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "A waiter keeps its place in the queue with a key that has a lease. What if the \
                    lease ends first?",
         protocol: MUTEX,
-        client: "etcd-lock-api",
-        fault: "pause",
+        run: Run { client: "etcd-lock-api", fault: "pause", seed: 0 },
         settings: &[
             ("processes", "4"),
             ("ttl", "4s"),
@@ -44,9 +41,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             ("acquire-timeout", "40s"),
             ("cycles", "5"),
         ],
-        seed: 0,
-        kind: Kind::Overlap,
-        cause: Cause::ExpiredWaiter,
+        target: Target { kind: Kind::Overlap, cause: Cause::ExpiredWaiter },
         remedy: "Use etcd 3.5, whose server checks that the key still exists before it grants the \
                  lock. etcd 3.4 never received the fix.",
         fixed: None,

@@ -1,20 +1,24 @@
-use fencepost_reports::{Cause, Kind};
+use crate::diagnosis::Target;
+use fencepost_reports::Kind;
 
 pub struct Exhibit {
     pub name: &'static str,
     pub title: &'static str,
     pub question: &'static str,
     pub protocol: [&'static str; 5],
-    pub client: &'static str,
-    pub fault: &'static str,
+    pub run: Run,
     /// Changes to the built-in scenario, as in `--set`.
     pub settings: &'static [(&'static str, &'static str)],
-    pub seed: u64,
-    pub kind: Kind,
-    pub cause: Cause,
+    pub target: Target,
     pub remedy: &'static str,
     pub fixed: Option<Fixed>,
     pub source: &'static str,
+}
+
+pub struct Run {
+    pub client: &'static str,
+    pub fault: &'static str,
+    pub seed: u64,
 }
 
 /// A lock and settings that should prevent violations of `kind`.

@@ -1,4 +1,5 @@
-use super::exhibit::{Exhibit, Fixed};
+use super::exhibit::{Exhibit, Fixed, Run};
+use crate::diagnosis::Target;
 use fencepost_reports::{Cause, Kind};
 
 const MEMBER: [&str; 5] = [
@@ -27,12 +28,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "GemFire releases the locks of a member that stops answering. What does that \
                    member do when it continues?",
         protocol: MEMBER,
-        client: "gemfire",
-        fault: "pause",
+        run: Run { client: "gemfire", fault: "pause", seed: 0 },
         settings: &[],
-        seed: 0,
-        kind: Kind::LostUpdate,
-        cause: Cause::SessionExpired,
+        target: Target { kind: Kind::LostUpdate, cause: Cause::SessionExpired },
         remedy: "Use a fencing token that the storage checks: a counter in the GLOBAL region, \
                  which each holder increments.",
         fixed: Some(Fixed { client: "gemfire-token", settings: &[], kind: Kind::LostUpdate }),
@@ -46,12 +44,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "The network separates a member from the servers, and later it joins them again. \
                    What has it done in between?",
         protocol: MEMBER,
-        client: "gemfire",
-        fault: "partition",
+        run: Run { client: "gemfire", fault: "partition", seed: 2 },
         settings: CUT_OFF,
-        seed: 2,
-        kind: Kind::LostUpdate,
-        cause: Cause::SessionExpired,
+        target: Target { kind: Kind::LostUpdate, cause: Cause::SessionExpired },
         remedy: "Use a fencing token that the storage checks: a counter in the GLOBAL region, \
                  which each holder increments.",
         fixed: Some(Fixed { client: "gemfire-token", settings: CUT_OFF, kind: Kind::LostUpdate }),
@@ -63,12 +58,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A lease that ends while its holder works",
         question: "GemFire's lock can have a lease time. Does the holder notice when it ends?",
         protocol: LEASE,
-        client: "gemfire-lease",
-        fault: "none",
+        run: Run { client: "gemfire-lease", fault: "none", seed: 0 },
         settings: OVERRUN,
-        seed: 0,
-        kind: Kind::Overlap,
-        cause: Cause::HoldTooLong,
+        target: Target { kind: Kind::Overlap, cause: Cause::HoldTooLong },
         remedy: "Use a lease that is longer than any work. A lock of `GemfireLockRegistry` lasts for \
                  the cache's `lock-lease`, 120 s by default.",
         fixed: Some(Fixed { client: "gemfire", settings: OVERRUN, kind: Kind::Overlap }),

@@ -1,4 +1,5 @@
-use super::exhibit::{Exhibit, Fixed, KLEPPMANN};
+use super::exhibit::{Exhibit, Fixed, KLEPPMANN, Run};
+use crate::diagnosis::Target;
 use fencepost_reports::{Cause, Kind};
 
 const ADD: [&str; 5] = [
@@ -23,12 +24,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A lock in a cache",
         question: "A cache may evict any item. What if the item is a lock?",
         protocol: ADD,
-        client: "memcached-add",
-        fault: "eviction",
+        run: Run { client: "memcached-add", fault: "eviction", seed: 0 },
         settings: &[],
-        seed: 0,
-        kind: Kind::LostUpdate,
-        cause: Cause::Eviction,
+        target: Target { kind: Kind::LostUpdate, cause: Cause::Eviction },
         remedy: "Keep locks on a dedicated server with more memory than they need. Using the cas \
                  id as a fencing token prevents the harm, because an eviction does not reset the \
                  cas id.",
@@ -41,12 +39,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "An operator flushes a cache that serves stale pages. What if it also holds \
                    locks?",
         protocol: ADD,
-        client: "memcached-add",
-        fault: "eviction",
+        run: Run { client: "memcached-add", fault: "eviction", seed: 11 },
         settings: &[],
-        seed: 11,
-        kind: Kind::LostUpdate,
-        cause: Cause::Flush,
+        target: Target { kind: Kind::LostUpdate, cause: Cause::Flush },
         remedy: "Keep locks on a dedicated server with `flush_all` disabled (`-F`). Using the cas \
                  id as a fencing token prevents the harm, because a flush does not reset the cas \
                  id.",
@@ -59,12 +54,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "The lease is ten seconds, and holders finish in less. What can go wrong without \
                    any fault?",
         protocol: ADD,
-        client: "memcached-add",
-        fault: "none",
+        run: Run { client: "memcached-add", fault: "none", seed: 0 },
         settings: &[("hold", "9200ms..9900ms")],
-        seed: 0,
-        kind: Kind::Overlap,
-        cause: Cause::CoarseExpiry,
+        target: Target { kind: Kind::Overlap, cause: Cause::CoarseExpiry },
         remedy: "Request a lease that is one second longer than needed.",
         fixed: Some(Fixed {
             client: "memcached-cas",
@@ -78,12 +70,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A token from a server without persistence",
         question: "The cas id grows with every stored item. Does it still grow after a restart?",
         protocol: CAS,
-        client: "memcached-cas",
-        fault: "restart",
+        run: Run { client: "memcached-cas", fault: "restart", seed: 0 },
         settings: &[],
-        seed: 0,
-        kind: Kind::TokenRegression,
-        cause: Cause::RestartDataLoss,
+        target: Target { kind: Kind::TokenRegression, cause: Cause::RestartDataLoss },
         remedy: "Take tokens from a counter that is as durable as the data they guard. The lock \
                  `fencing` does that on a Redis server that syncs every write.",
         fixed: Some(Fixed {

@@ -1,4 +1,5 @@
-use super::exhibit::{Exhibit, Fixed};
+use super::exhibit::{Exhibit, Fixed, Run};
+use crate::diagnosis::Target;
 use fencepost_reports::{Cause, Kind};
 
 const GET_LOCK: [&str; 5] = [
@@ -15,12 +16,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[Exhibit {
     title: "GET_LOCK and a restart",
     question: "GET_LOCK never expires, and its holder is not paused. Why do two processes hold it?",
     protocol: GET_LOCK,
-    client: "mysql-get-lock",
-    fault: "restart",
+    run: Run { client: "mysql-get-lock", fault: "restart", seed: 1 },
     settings: &[],
-    seed: 1,
-    kind: Kind::LostUpdate,
-    cause: Cause::ConnectionLost,
+    target: Target { kind: Kind::LostUpdate, cause: Cause::ConnectionLost },
     remedy: "Write the guarded data over the connection that holds the lock, so that the write \
              fails if the lock is lost. Checking IS_USED_LOCK just before the write only narrows \
              the gap. A lock stored in a table row survives a restart, but it needs a ttl, and so \

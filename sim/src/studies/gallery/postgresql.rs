@@ -1,4 +1,5 @@
-use super::exhibit::{Exhibit, Fixed};
+use super::exhibit::{Exhibit, Fixed, Run};
+use crate::diagnosis::Target;
 use fencepost_reports::{Cause, Kind};
 
 const ROW: [&str; 5] = [
@@ -31,12 +32,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A fast clock takes a row",
         question: "A database is durable and consistent. Is a lock in one of its tables safe?",
         protocol: ROW,
-        client: "jdbc-7",
-        fault: "clock-jump",
+        run: Run { client: "jdbc-7", fault: "clock-jump", seed: 3 },
         settings: &[],
-        seed: 3,
-        kind: Kind::LostUpdate,
-        cause: Cause::ClockSkew,
+        target: Target { kind: Kind::LostUpdate, cause: Cause::ClockSkew },
         remedy: "Let the database write and compare the time, as ShedLock does with usingDbTime(). \
                  Then only the database's clock matters.",
         fixed: None,
@@ -48,12 +46,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "Someone sets the lock registry's client id to the application's name. Does the \
                    lock still exclude anyone?",
         protocol: ROW,
-        client: "jdbc-5-app-id",
-        fault: "none",
+        run: Run { client: "jdbc-5-app-id", fault: "none", seed: 0 },
         settings: &[],
-        seed: 0,
-        kind: Kind::LostUpdate,
-        cause: Cause::SharedClientId,
+        target: Target { kind: Kind::LostUpdate, cause: Cause::SharedClientId },
         remedy: "Let the library choose the client id: it draws a random one at each start.",
         fixed: Some(Fixed { client: "jdbc-5", settings: &[], kind: Kind::LostUpdate }),
         source: "Spring Integration 5.5, `DefaultLockRepository(DataSource, String)`.",
@@ -63,12 +58,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A lock tied to its connection",
         question: "An advisory lock has no ttl that could expire. Can its holder still lose it?",
         protocol: ADVISORY,
-        client: "pg-advisory",
-        fault: "restart",
+        run: Run { client: "pg-advisory", fault: "restart", seed: 0 },
         settings: &[],
-        seed: 0,
-        kind: Kind::LostUpdate,
-        cause: Cause::ConnectionLost,
+        target: Target { kind: Kind::LostUpdate, cause: Cause::ConnectionLost },
         remedy: "Write the guarded data over the connection that holds the lock, so that the write \
                  fails if the lock is lost. A lock stored in a table row survives a restart, but \
                  it needs a ttl, and so can expire while its holder is still working.",
@@ -80,12 +72,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A commit that never reached the standby",
         question: "An operator promotes a database's standby. Is a lock in one of its tables safe?",
         protocol: SHEDLOCK,
-        client: "shedlock-db-time",
-        fault: "failover",
+        run: Run { client: "shedlock-db-time", fault: "failover", seed: 18 },
         settings: &[("old-primary", "stopped")],
-        seed: 18,
-        kind: Kind::LostUpdate,
-        cause: Cause::AsyncReplicationLoss,
+        target: Target { kind: Kind::LostUpdate, cause: Cause::AsyncReplicationLoss },
         remedy: "Let each commit wait until the standby has it (`synchronous_standby_names`), and \
                  stop the old primary before promoting the standby.",
         fixed: Some(Fixed {
@@ -102,12 +91,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "The standby has every commit before the primary answers the client. Does the \
                    standby have the advisory locks too?",
         protocol: ADVISORY,
-        client: "pg-advisory",
-        fault: "failover",
+        run: Run { client: "pg-advisory", fault: "failover", seed: 2 },
         settings: &[("standby", "synchronous"), ("old-primary", "stopped")],
-        seed: 2,
-        kind: Kind::LostUpdate,
-        cause: Cause::FailoverForgets,
+        target: Target { kind: Kind::LostUpdate, cause: Cause::FailoverForgets },
         remedy: "Keep the lock in a row: a synchronous standby has the row before the commit is \
                  acknowledged.",
         fixed: Some(Fixed {

@@ -1,4 +1,5 @@
-use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
+use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, Run, SETNX, SINGLE};
+use crate::diagnosis::Target;
 use fencepost_reports::{Cause, Kind};
 
 const WATCHDOG: [&str; 5] = [
@@ -35,12 +36,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "A watchdog renews the lease of a process that hangs in its own code. Who takes \
                    the lock away?",
         protocol: WATCHDOG,
-        client: "watchdog",
-        fault: "none",
+        run: Run { client: "watchdog", fault: "none", seed: 0 },
         settings: &[("hang", "10m"), ("held-bound", "80s")],
-        seed: 0,
-        kind: Kind::HeldForever,
-        cause: Cause::HoldTooLong,
+        target: Target { kind: Kind::HeldForever, cause: Cause::HoldTooLong },
         remedy: "Let the watchdog stop renewing after a fixed number of leases. A hanging holder \
                  then keeps the lock for that long and no longer.",
         fixed: Some(Fixed {
@@ -57,12 +55,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "The storage checks every token. Is that enough if the check and the write are \
          two steps?",
         protocol: CHECKING_FIRST,
-        client: "fencing",
-        fault: "none",
+        run: Run { client: "fencing", fault: "none", seed: 0 },
         settings: &[("storage", "check-then-write"), ("processes", "6"), ("hold", "10s..10.050s")],
-        seed: 0,
-        kind: Kind::LostUpdate,
-        cause: Cause::HoldTooLong,
+        target: Target { kind: Kind::LostUpdate, cause: Cause::HoldTooLong },
         remedy: "Compare and write in one step at the storage: in one statement, or in one \
                  transaction.",
         fixed: Some(Fixed {
@@ -84,12 +79,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "Write the value back.",
             "Release: a script runs `DEL` if the key still holds the process's random value.",
         ],
-        client: "checked",
-        fault: "storage-delay",
+        run: Run { client: "checked", fault: "storage-delay", seed: 1 },
         settings: &[],
-        seed: 1,
-        kind: Kind::StaleWrite,
-        cause: Cause::StorageDelay,
+        target: Target { kind: Kind::StaleWrite, cause: Cause::StorageDelay },
         remedy: "Let the storage check each write: it compares the write's fencing token with the \
                  highest token that it has seen.",
         fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
@@ -108,8 +100,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             REDLOCK[3],
             "If not granted, wait for a constant delay (`retry=50ms`) and try again.",
         ],
-        client: "redlock",
-        fault: "none",
+        run: Run { client: "redlock", fault: "none", seed: 0 },
         settings: &[
             ("processes", "4"),
             ("cycles", "3"),
@@ -119,9 +110,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             ("retry", "50ms"),
             ("masters-order", "rotated"),
         ],
-        seed: 0,
-        kind: Kind::Stuck,
-        cause: Cause::Interleaving,
+        target: Target { kind: Kind::Stuck, cause: Cause::Interleaving },
         remedy: "Wait for a random delay between attempts. `fencepost boundary --vary \
                  retry-spread` measures how much the delay must vary.",
         fixed: Some(Fixed {
@@ -151,12 +140,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "A release sends a message to the first process in the queue.",
             "A process that crashes leaves its entry in the queue.",
         ],
-        client: "redisson-fair",
-        fault: "client-crash",
+        run: Run { client: "redisson-fair", fault: "client-crash", seed: 1 },
         settings: &[],
-        seed: 1,
-        kind: Kind::Stuck,
-        cause: Cause::WaiterCrash,
+        target: Target { kind: Kind::Stuck, cause: Cause::WaiterCrash },
         remedy: "Keep places in the queue for a shorter time, or use a lock without a queue.",
         fixed: Some(Fixed { client: "redisson", settings: &[], kind: Kind::Stuck }),
         source: "Redisson documentation, *Fair lock*: the queue waits for a waiter that has died.",
@@ -167,12 +153,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "Redlock draws a random value for every lock. Why not send that value to the \
                    storage as a token?",
         protocol: REDLOCK,
-        client: "redlock-fencing",
-        fault: "none",
+        run: Run { client: "redlock-fencing", fault: "none", seed: 0 },
         settings: &[],
-        seed: 0,
-        kind: Kind::TokenRegression,
-        cause: Cause::UnorderedTokens,
+        target: Target { kind: Kind::TokenRegression, cause: Cause::UnorderedTokens },
         remedy: "Take tokens from one durable counter that grows with every grant.",
         fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::TokenRegression }),
         source: KLEPPMANN,
@@ -183,12 +166,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "A process takes a lock for ten seconds, and its work takes longer. What does \
                    the next process find?",
         protocol: SINGLE,
-        client: "single-node",
-        fault: "none",
+        run: Run { client: "single-node", fault: "none", seed: 0 },
         settings: &[("hold", "11s..19s")],
-        seed: 0,
-        kind: Kind::Overlap,
-        cause: Cause::HoldTooLong,
+        target: Target { kind: Kind::Overlap, cause: Cause::HoldTooLong },
         remedy: "Renew the lease while the holder works, or let the holder watch the clock.",
         fixed: Some(Fixed {
             client: "watchdog",
@@ -209,12 +189,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "Read the guarded value, work on it, write it back.",
             "Release: `DEL key` if `GET` returns a time that has not passed.",
         ],
-        client: "setnx-getset-expiry",
-        fault: "none",
+        run: Run { client: "setnx-getset-expiry", fault: "none", seed: 0 },
         settings: &[("hold", "11s..19s")],
-        seed: 0,
-        kind: Kind::ForeignRelease,
-        cause: Cause::HoldTooLong,
+        target: Target { kind: Kind::ForeignRelease, cause: Cause::HoldTooLong },
         remedy: "Store an owner in the key too, and compare it in the release script.",
         fixed: Some(Fixed {
             client: "setnx-getset-expiry-owner",
@@ -229,12 +206,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "A waiter decides by its own clock whether a lock is stale. What if that clock \
                    is stepped?",
         protocol: GETSET,
-        client: "setnx-getset",
-        fault: "clock-jump",
+        run: Run { client: "setnx-getset", fault: "clock-jump", seed: 24 },
         settings: &[],
-        seed: 24,
-        kind: Kind::Overlap,
-        cause: Cause::ClockJump,
+        target: Target { kind: Kind::Overlap, cause: Cause::ClockJump },
         remedy: "Let one clock decide: use an expiry at the server, or the server's `TIME`.",
         fixed: None,
         source: SETNX,
@@ -245,12 +219,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "A process reads a number, increments it and writes it back under a lock. What \
                    does a pause cost?",
         protocol: SINGLE,
-        client: "single-node",
-        fault: "pause",
+        run: Run { client: "single-node", fault: "pause", seed: 15 },
         settings: &[("workload", "sequence")],
-        seed: 15,
-        kind: Kind::DuplicateNumber,
-        cause: Cause::HolderPause,
+        target: Target { kind: Kind::DuplicateNumber, cause: Cause::HolderPause },
         remedy: "Let the storage issue the numbers, or let it check a fencing token.",
         fixed: Some(Fixed {
             client: "fencing",

@@ -1,4 +1,5 @@
-use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
+use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, Run, SETNX, SINGLE};
+use crate::diagnosis::Target;
 use fencepost_reports::{Cause, Kind};
 
 const UNCHECKED: [&str; 5] = [
@@ -33,12 +34,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A pause creates two holders",
         question: "Can two processes hold the same lock if every command was correct?",
         protocol: SINGLE,
-        client: "single-node",
-        fault: "pause",
+        run: Run { client: "single-node", fault: "pause", seed: 15 },
         settings: &[],
-        seed: 15,
-        kind: Kind::Overlap,
-        cause: Cause::HolderPause,
+        target: Target { kind: Kind::Overlap, cause: Cause::HolderPause },
         remedy: "No lease-based lock prevents this: a paused process cannot notice that its lease \
                  has expired. A fencing token prevents the harm; see [the write of a paused \
                  holder](write-after-pause.md).",
@@ -51,12 +49,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "The garbage collector pauses a holder between its check and its write. What \
                    reaches the storage?",
         protocol: REDLOCK,
-        client: "redlock",
-        fault: "pause",
+        run: Run { client: "redlock", fault: "pause", seed: 15 },
         settings: &[],
-        seed: 15,
-        kind: Kind::StaleWrite,
-        cause: Cause::HolderPause,
+        target: Target { kind: Kind::StaleWrite, cause: Cause::HolderPause },
         remedy: "Use a fencing token that the storage checks. The late write carries an old token, \
                  and the storage rejects it.",
         fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
@@ -73,12 +68,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "Release: `DEL key`, without checking who owns the lock by then.",
             "The server deletes the key when the ttl ends.",
         ],
-        client: "set-ex-del",
-        fault: "pause",
+        run: Run { client: "set-ex-del", fault: "pause", seed: 22 },
         settings: &[],
-        seed: 22,
-        kind: Kind::Overlap,
-        cause: Cause::ForeignRelease,
+        target: Target { kind: Kind::Overlap, cause: Cause::ForeignRelease },
         remedy: "Store a value that no other process uses, and release with a script that compares \
                  the value and deletes the key in one step.",
         fixed: Some(Fixed { client: "single-node", settings: &[], kind: Kind::ForeignRelease }),
@@ -97,12 +89,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "Read the guarded value, work on it, write it back.",
             "Release: `DEL key`.",
         ],
-        client: "setnx-stale-del",
-        fault: "client-crash",
+        run: Run { client: "setnx-stale-del", fault: "client-crash", seed: 68 },
         settings: &[("processes", "8"), ("retry", "50ms..55ms"), ("latency", "1ms..30ms")],
-        seed: 68,
-        kind: Kind::Overlap,
-        cause: Cause::StaleTakeover,
+        target: Target { kind: Kind::Overlap, cause: Cause::StaleTakeover },
         remedy: "Replace the stale value in one step that checks it again: `GETSET` and a \
                  comparison, or a script.",
         fixed: Some(Fixed {
@@ -123,12 +112,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "Release: `DEL key`.",
             "Only the holder ever deletes the key.",
         ],
-        client: "setnx",
-        fault: "client-crash",
+        run: Run { client: "setnx", fault: "client-crash", seed: 0 },
         settings: &[],
-        seed: 0,
-        kind: Kind::Stuck,
-        cause: Cause::HolderCrash,
+        target: Target { kind: Kind::Stuck, cause: Cause::HolderCrash },
         remedy: "Set an expiry in the command that takes the lock.",
         fixed: Some(Fixed { client: "set-ex-del", settings: &[], kind: Kind::Stuck }),
         source: SETNX,
@@ -144,12 +130,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "Release: `DEL key`.",
             "A key whose EXPIRE was never sent stays forever.",
         ],
-        client: "setnx-expire",
-        fault: "lost-reply",
+        run: Run { client: "setnx-expire", fault: "lost-reply", seed: 138 },
         settings: &[],
-        seed: 138,
-        kind: Kind::Stuck,
-        cause: Cause::LostReply,
+        target: Target { kind: Kind::Stuck, cause: Cause::LostReply },
         remedy: "Use one command, `SET key value NX PX ttl`, so that no lock is ever without an \
                  expiry.",
         fixed: Some(Fixed { client: "set-ex-del", settings: &[], kind: Kind::Stuck }),
@@ -161,12 +144,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A lock lost in a failover",
         question: "A primary fails and a replica is promoted. Does the replica have the lock?",
         protocol: SINGLE,
-        client: "single-node",
-        fault: "failover",
+        run: Run { client: "single-node", fault: "failover", seed: 29 },
         settings: &[("hold", "2s..8s"), ("think", "1s..10s"), ("cycles", "10")],
-        seed: 29,
-        kind: Kind::Overlap,
-        cause: Cause::AsyncReplicationLoss,
+        target: Target { kind: Kind::Overlap, cause: Cause::AsyncReplicationLoss },
         remedy: "Redis replicates asynchronously. `WAIT` and `min-replicas-to-write` shrink the \
                  window but do not close it. A majority of independent masters closes it, as long \
                  as none of them loses its grants.",
@@ -179,12 +159,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "A partition separates a master from most of its Sentinels, and they promote a \
                    replica. What does the old master do in the meantime?",
         protocol: SINGLE,
-        client: "single-node",
-        fault: "failover",
+        run: Run { client: "single-node", fault: "failover", seed: 7 },
         settings: &[],
-        seed: 7,
-        kind: Kind::Overlap,
-        cause: Cause::SplitBrain,
+        target: Target { kind: Kind::Overlap, cause: Cause::SplitBrain },
         remedy: "The old master cannot know that it was replaced. With `WAIT` after the grant, the \
                  client gives the lock up unless a replica has it. A lease longer than the \
                  partition, or a majority of independent masters, reduces the risk. Only a fencing \
@@ -198,12 +175,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "Waiters sleep until a message tells them that the lock is free. What if the \
                    server restarts in the meantime?",
         protocol: PUBLISHED,
-        client: "redisson",
-        fault: "restart",
+        run: Run { client: "redisson", fault: "restart", seed: 120 },
         settings: &[("availability", "5s")],
-        seed: 120,
-        kind: Kind::Unavailable,
-        cause: Cause::MissedWakeup,
+        target: Target { kind: Kind::Unavailable, cause: Cause::MissedWakeup },
         remedy: "Ask again after every new subscription, and after some time without a message. \
                  Polling costs only a few more commands.",
         fixed: Some(Fixed {
@@ -218,12 +192,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A master that restarts empty",
         question: "Redlock needs three of five masters. What if one of the three loses its grant?",
         protocol: REDLOCK,
-        client: "redlock",
-        fault: "restart",
+        run: Run { client: "redlock", fault: "restart", seed: 62 },
         settings: &[],
-        seed: 62,
-        kind: Kind::Overlap,
-        cause: Cause::RestartWithoutDelay,
+        target: Target { kind: Kind::Overlap, cause: Cause::RestartWithoutDelay },
         remedy: "Keep a master that may have lost grants down for longer than the ttl, or let it \
                  sync every write before it answers (`appendfsync always`). `fencepost boundary \
                  --client redlock --fault restart --vary restart-delay` measures the downtime that \
@@ -241,12 +212,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A clock that is stepped",
         question: "Keys expire by the server's wall clock. What if someone sets that clock?",
         protocol: SINGLE,
-        client: "single-node",
-        fault: "clock-jump",
+        run: Run { client: "single-node", fault: "clock-jump", seed: 4 },
         settings: &[],
-        seed: 4,
-        kind: Kind::Overlap,
-        cause: Cause::ClockJump,
+        target: Target { kind: Kind::Overlap, cause: Cause::ClockJump },
         remedy: "Slew clocks instead of stepping them; the lock itself cannot help. A fencing \
                  token prevents the harm.",
         fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
@@ -257,12 +225,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "Clocks that drift beyond the margin",
         question: "Redlock allows for 1 % of clock drift. What happens at 3 %?",
         protocol: REDLOCK,
-        client: "redlock",
-        fault: "clock-drift",
+        run: Run { client: "redlock", fault: "clock-drift", seed: 1 },
         settings: &[("hold", "until-validity"), ("processes", "2"), ("cycles", "3")],
-        seed: 1,
-        kind: Kind::Overlap,
-        cause: Cause::ClockDrift,
+        target: Target { kind: Kind::Overlap, cause: Cause::ClockDrift },
         remedy: "Keep clock drift within the margin. `fencepost boundary --client redlock --fault \
                  clock-drift --vary drift --hold until-validity` shows the calculated bound, \
                  10,345 ppm or 1.03 %, and the smallest drift that broke the lock.",
@@ -283,12 +248,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A lock that is evicted to free memory",
         question: "Which keys does a server evict first when its memory is full?",
         protocol: SINGLE,
-        client: "single-node",
-        fault: "eviction",
+        run: Run { client: "single-node", fault: "eviction", seed: 10 },
         settings: &[],
-        seed: 10,
-        kind: Kind::Overlap,
-        cause: Cause::Eviction,
+        target: Target { kind: Kind::Overlap, cause: Cause::Eviction },
         remedy: "Set `maxmemory-policy noeviction` on servers that hold locks, or keep no other \
                  data on them.",
         fixed: None,
@@ -299,12 +261,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A process that does not know that it was suspended",
         question: "Redlock checks the elapsed time. By which clock?",
         protocol: REDLOCK,
-        client: "redlock",
-        fault: "suspend",
+        run: Run { client: "redlock", fault: "suspend", seed: 61 },
         settings: &[],
-        seed: 61,
-        kind: Kind::Overlap,
-        cause: Cause::HolderPause,
+        target: Target { kind: Kind::Overlap, cause: Cause::HolderPause },
         remedy: "With a clock that also runs during a suspension (`CLOCK_BOOTTIME`), the suspension \
                  counts towards the lease, so the process notices in time that its lease has \
                  expired, unless it is suspended between its last check and its write. A fencing \
@@ -317,12 +276,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "Two holders without harm",
         question: "What does a fencing token prevent, and what does it not prevent?",
         protocol: FENCING,
-        client: "fencing",
-        fault: "pause",
+        run: Run { client: "fencing", fault: "pause", seed: 15 },
         settings: &[],
-        seed: 15,
-        kind: Kind::Overlap,
-        cause: Cause::HolderPause,
+        target: Target { kind: Kind::Overlap, cause: Cause::HolderPause },
         remedy: "None is needed here. Both processes believe that they hold the lock. The storage \
                  accepts the late write because it has not seen a higher token yet, and the later \
                  holder reads only after that write. If the later holder had read first, the storage \
@@ -335,12 +291,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "Tokens that are not checked",
         question: "Does a lock with tokens help if the storage ignores them?",
         protocol: UNCHECKED,
-        client: "fencing",
-        fault: "pause",
+        run: Run { client: "fencing", fault: "pause", seed: 15 },
         settings: &[("storage", "unchecked")],
-        seed: 15,
-        kind: Kind::LostUpdate,
-        cause: Cause::HolderPause,
+        target: Target { kind: Kind::LostUpdate, cause: Cause::HolderPause },
         remedy: "The storage must reject every request whose token is lower than the highest token \
                  that it has seen.",
         fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::LostUpdate }),
@@ -352,12 +305,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "The later holder has read but not written yet. Does the storage reject a late \
                    write of the earlier holder?",
         protocol: FENCED_WRITES,
-        client: "fencing",
-        fault: "pause",
+        run: Run { client: "fencing", fault: "pause", seed: 94 },
         settings: &[("storage", "fenced-writes")],
-        seed: 94,
-        kind: Kind::LostUpdate,
-        cause: Cause::HolderPause,
+        target: Target { kind: Kind::LostUpdate, cause: Cause::HolderPause },
         remedy: "Let the storage check the tokens of reads too, so that a read also raises the \
                  highest token that the storage has seen.",
         fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::LostUpdate }),
@@ -368,12 +318,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A token that is issued twice",
         question: "The token counter is a key like any other. What happens to it in a failover?",
         protocol: FENCING,
-        client: "fencing",
-        fault: "failover",
+        run: Run { client: "fencing", fault: "failover", seed: 1 },
         settings: &[],
-        seed: 1,
-        kind: Kind::TokenRegression,
-        cause: Cause::AsyncReplicationLoss,
+        target: Target { kind: Kind::TokenRegression, cause: Cause::AsyncReplicationLoss },
         remedy: "A token is only as durable as its counter. Keep the counter in a store that does \
                  not lose acknowledged writes, such as the guarded storage itself.",
         fixed: None,
@@ -385,12 +332,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A write that is still in transit",
         question: "The holder finished in time. Did its write arrive in time?",
         protocol: REDLOCK,
-        client: "redlock",
-        fault: "storage-delay",
+        run: Run { client: "redlock", fault: "storage-delay", seed: 13 },
         settings: &[],
-        seed: 13,
-        kind: Kind::StaleWrite,
-        cause: Cause::StorageDelay,
+        target: Target { kind: Kind::StaleWrite, cause: Cause::StorageDelay },
         remedy: "Only the storage can detect a late write. Use a fencing token.",
         fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
         source: KLEPPMANN,
@@ -407,12 +351,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "The process takes the lock, then calls a function that also takes and releases it.",
             "The lock does not count how many times its owner has taken it.",
         ],
-        client: "reentrant-by-value",
-        fault: "none",
+        run: Run { client: "reentrant-by-value", fault: "none", seed: 0 },
         settings: &[],
-        seed: 0,
-        kind: Kind::Overlap,
-        cause: Cause::EarlyRelease,
+        target: Target { kind: Kind::Overlap, cause: Cause::EarlyRelease },
         remedy: "Store a count with the owner, in one script, and delete the key only when the \
                  count is back to zero.",
         fixed: Some(Fixed { client: "reentrant-counted", settings: &[], kind: Kind::Overlap }),
@@ -429,12 +370,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "Release: a script runs `DEL` if the key still holds the process's random value.",
             "The task runs for as long as the process lives.",
         ],
-        client: "watchdog-unstopped",
-        fault: "client-crash",
+        run: Run { client: "watchdog-unstopped", fault: "client-crash", seed: 1 },
         settings: &[],
-        seed: 1,
-        kind: Kind::Stuck,
-        cause: Cause::OrphanRenewal,
+        target: Target { kind: Kind::Stuck, cause: Cause::OrphanRenewal },
         remedy: "Stop the watchdog before sending the release, and renew with a script that first \
                  checks that the process still owns the lock.",
         fixed: Some(Fixed { client: "watchdog", settings: &[], kind: Kind::Stuck }),
@@ -446,12 +384,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "An item that was sold twice",
         question: "A flash sale guards its stock with a lock. What does a pause cost?",
         protocol: SINGLE,
-        client: "single-node",
-        fault: "pause",
+        run: Run { client: "single-node", fault: "pause", seed: 22 },
         settings: &[("workload", "seckill")],
-        seed: 22,
-        kind: Kind::Oversold,
-        cause: Cause::HolderPause,
+        target: Target { kind: Kind::Oversold, cause: Cause::HolderPause },
         remedy: "Let the storage refuse: use a fencing token, or a decrement that cannot go below \
                  zero.",
         fixed: Some(Fixed {

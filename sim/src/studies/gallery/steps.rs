@@ -1,4 +1,5 @@
-use super::exhibit::{Exhibit, Fixed, REDIS, REDLOCK};
+use super::exhibit::{Exhibit, Fixed, REDIS, REDLOCK, Run};
+use crate::diagnosis::Target;
 use fencepost_reports::{Cause, Kind};
 
 const SHORT_LEASES: &[(&str, &str)] = &[
@@ -24,12 +25,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
              command.",
             "The server deletes the key when the ttl ends.",
         ],
-        client: "set-px-get-del",
-        fault: "pause",
+        run: Run { client: "set-px-get-del", fault: "pause", seed: 0 },
         settings: &[("latency", "5ms..60ms")],
-        seed: 0,
-        kind: Kind::ForeignRelease,
-        cause: Cause::HolderPause,
+        target: Target { kind: Kind::ForeignRelease, cause: Cause::HolderPause },
         remedy: "Compare and delete in one script, so that no other command can run between the \
                  two.",
         fixed: Some(Fixed {
@@ -52,12 +50,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "Read the guarded value, work on it, write it back.",
             "Release: a script runs `DEL` if the key still holds the process's random value.",
         ],
-        client: "lua-extend-unchecked",
-        fault: "pause",
+        run: Run { client: "lua-extend-unchecked", fault: "pause", seed: 4 },
         settings: &[("hold", "11s..19s")],
-        seed: 4,
-        kind: Kind::Overlap,
-        cause: Cause::HolderPause,
+        target: Target { kind: Kind::Overlap, cause: Cause::HolderPause },
         remedy: "Extend with a script that checks the owner. It leaves another process's lock \
                  alone, and the late holder learns that it has lost its own.",
         fixed: None,
@@ -79,12 +74,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "Release: `unlock()` runs a script that decrements the count and, at zero, deletes the \
              hash and publishes a message.",
         ],
-        client: "redisson-lease",
-        fault: "none",
+        run: Run { client: "redisson-lease", fault: "none", seed: 0 },
         settings: &[("hold", "20s")],
-        seed: 0,
-        kind: Kind::Overlap,
-        cause: Cause::HoldTooLong,
+        target: Target { kind: Kind::Overlap, cause: Cause::HoldTooLong },
         remedy: "Give no lease, so that the watchdog renews the lock for as long as the process \
                  lives; or give a lease longer than the longest work.",
         fixed: Some(Fixed {
@@ -108,12 +100,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "Release: `UNLINK` if `GET` returns the process's id; then release the lock inside the \
              process, whether or not that succeeded.",
         ],
-        client: "spring-registry",
-        fault: "partition",
+        run: Run { client: "spring-registry", fault: "partition", seed: 28 },
         settings: &[],
-        seed: 28,
-        kind: Kind::Overlap,
-        cause: Cause::LostRelease,
+        target: Target { kind: Kind::Overlap, cause: Cause::LostRelease },
         remedy: "Use a new value for each acquisition. A late release then finds a value that is \
                  not its own.",
         fixed: Some(Fixed { client: "single-node", settings: &[], kind: Kind::Overlap }),
@@ -133,12 +122,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "If not granted, wait for a random delay and try again.",
             "Each master deletes the key when the ttl ends, counted from its own grant.",
         ],
-        client: "redlock-no-validity-check",
-        fault: "latency",
+        run: Run { client: "redlock-no-validity-check", fault: "latency", seed: 6 },
         settings: SHORT_LEASES,
-        seed: 6,
-        kind: Kind::Overlap,
-        cause: Cause::Latency,
+        target: Target { kind: Kind::Overlap, cause: Cause::Latency },
         remedy: "Follow step 3 of Redlock: subtract the elapsed time from the ttl, and release a \
                  majority that has no time left.",
         fixed: Some(Fixed { client: "redlock", settings: SHORT_LEASES, kind: Kind::Overlap }),
@@ -150,12 +136,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "Every master writes an append-only file. What does it contain after a power \
                    failure?",
         protocol: REDLOCK,
-        client: "redlock",
-        fault: "restart",
+        run: Run { client: "redlock", fault: "restart", seed: 11 },
         settings: &[("persistence", "aof-everysec")],
-        seed: 11,
-        kind: Kind::Overlap,
-        cause: Cause::RestartWithoutDelay,
+        target: Target { kind: Kind::Overlap, cause: Cause::RestartWithoutDelay },
         remedy: "Use `appendfsync always`, which syncs before it answers. With `everysec`, keep a \
                  master down for longer than the ttl after a power failure.",
         fixed: Some(Fixed {

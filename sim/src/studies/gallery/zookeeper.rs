@@ -1,4 +1,5 @@
-use super::exhibit::{Exhibit, Fixed, KLEPPMANN};
+use super::exhibit::{Exhibit, Fixed, KLEPPMANN, Run};
+use crate::diagnosis::Target;
 use fencepost_reports::{Cause, Kind};
 
 const MUTEX: [&str; 5] = [
@@ -93,12 +94,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "ZooKeeper commits every change by majority. Is its lock safe when the holder is \
                    paused?",
         protocol: MUTEX,
-        client: "curator-mutex",
-        fault: "pause",
+        run: Run { client: "curator-mutex", fault: "pause", seed: 2 },
         settings: &[],
-        seed: 2,
-        kind: Kind::LostUpdate,
-        cause: Cause::SessionExpired,
+        target: Target { kind: Kind::LostUpdate, cause: Cause::SessionExpired },
         remedy: "Use fencing tokens that the storage checks, such as the czxid of the node. \
                  Leaving the critical section when the connection is lost does not help a paused \
                  process.",
@@ -110,12 +108,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "Two holders without harm, on ZooKeeper",
         question: "Does the czxid as a fencing token prevent two simultaneous holders?",
         protocol: FENCED,
-        client: "curator-fencing",
-        fault: "pause",
+        run: Run { client: "curator-fencing", fault: "pause", seed: 2 },
         settings: &[],
-        seed: 2,
-        kind: Kind::Overlap,
-        cause: Cause::SessionExpired,
+        target: Target { kind: Kind::Overlap, cause: Cause::SessionExpired },
         remedy: "None is needed. Two processes believe that they hold the lock, but after the \
                  first request of the later holder the storage rejects all requests of the earlier \
                  one. Here the earlier holder's write arrives before that request, so the storage \
@@ -129,12 +124,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A node that no process knows of",
         question: "The reply to a create is lost. What if the client creates the node again?",
         protocol: RECIPE,
-        client: "curator-unprotected",
-        fault: "lost-reply",
+        run: Run { client: "curator-unprotected", fault: "lost-reply", seed: 0 },
         settings: SLOW_AND_ALONE,
-        seed: 0,
-        kind: Kind::Stuck,
-        cause: Cause::OrphanNode,
+        target: Target { kind: Kind::Stuck, cause: Cause::OrphanNode },
         remedy: "Put a name chosen by the client into the node, and look for it before creating \
                  another node, as Curator's protection mode does.",
         fixed: Some(Fixed { client: "curator-mutex", settings: SLOW_AND_ALONE, kind: Kind::Stuck }),
@@ -146,12 +138,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A watch that no server keeps",
         question: "A waiter loses its connection, and the lock becomes free. Who tells the waiter?",
         protocol: WATCHING,
-        client: "zookeeper-lost-watch",
-        fault: "lost-reply",
+        run: Run { client: "zookeeper-lost-watch", fault: "lost-reply", seed: 5 },
         settings: &[("ensemble", "1")],
-        seed: 5,
-        kind: Kind::Stuck,
-        cause: Cause::LostWatch,
+        target: Target { kind: Kind::Stuck, cause: Cause::LostWatch },
         remedy: "Set the watches again after each reconnect, as the Java client does unless \
                  `zookeeper.disableAutoWatchReset` is set, and check the queue again when the \
                  connection is back.",
@@ -168,12 +157,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "A client assumes that its session has ended and starts another one. Has the \
                    first one really ended?",
         protocol: GIVING_UP,
-        client: "curator-mutex",
-        fault: "restart",
+        run: Run { client: "curator-mutex", fault: "restart", seed: 0 },
         settings: AWAY,
-        seed: 0,
-        kind: Kind::Overlap,
-        cause: Cause::SessionExpired,
+        target: Target { kind: Kind::Overlap, cause: Cause::SessionExpired },
         remedy: "A restarted server restarts the timeouts of all sessions. Use a client that lets \
                  the servers decide when its session ends (kazoo, the plain Java client): its \
                  session survives such a gap. Fencing tokens prevent the harm.",
@@ -187,12 +173,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "The reply to a create is lost, and the client finds the node by its name. Does \
                    the node belong to its present session?",
         protocol: LOOKING,
-        client: "curator-any-session",
-        fault: "lost-reply+partition",
+        run: Run { client: "curator-any-session", fault: "lost-reply+partition", seed: 163 },
         settings: OFTEN_IDLE,
-        seed: 163,
-        kind: Kind::Overlap,
-        cause: Cause::SessionExpired,
+        target: Target { kind: Kind::Overlap, cause: Cause::SessionExpired },
         remedy: "Compare the session that created the node with the present one, and delete a node \
                  of another session (Curator 4.3.0).",
         fixed: Some(Fixed { client: "curator-mutex", settings: OFTEN_IDLE, kind: Kind::Overlap }),
@@ -203,12 +186,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A server that lags behind",
         question: "A majority agrees on every change. Does every server know about it?",
         protocol: READING,
-        client: "kazoo-lock",
-        fault: "partition",
+        run: Run { client: "kazoo-lock", fault: "partition", seed: 142 },
         settings: BEHIND,
-        seed: 142,
-        kind: Kind::LostUpdate,
-        cause: Cause::StaleRead,
+        target: Target { kind: Kind::LostUpdate, cause: Cause::StaleRead },
         remedy: "Use fencing tokens that the storage checks, such as the czxid of the node. A \
                  `sync` before the client reads the queue makes the server catch up first, but no \
                  ZooKeeper lock in fencepost sends one.",

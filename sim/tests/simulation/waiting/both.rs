@@ -40,24 +40,26 @@ impl Both {
             Delay::Random => self.env.jitter(&(Duration::ZERO..=Duration::from_micros(2 * PERIOD))),
         }
     }
+}
 
-    async fn obtain(&mut self, key: &str) -> Acquisition {
+impl Algorithm for Both {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
         let ttl_ms = self.ttl.as_millis().to_string();
         for _ in 0..8 {
             let owner = fresh_owner(&self.env);
             let mut taken = 0;
             for master in &mut self.masters {
-                match set_if_absent(master, key, &owner, &ttl_ms).await {
+                match set_if_absent(master, resource, &owner, &ttl_ms).await {
                     Ok(true) => taken += 1,
                     Ok(false) => break,
                     Err(error) => return Acquisition::Unknown(error.to_string()),
                 }
             }
             if taken == self.masters.len() {
-                return granted(key, &owner);
+                return granted(resource, &owner);
             }
             for master in self.masters.iter_mut().take(taken) {
-                if let Err(error) = delete_if_owned(master, key, &owner).await {
+                if let Err(error) = delete_if_owned(master, resource, &owner).await {
                     return Acquisition::Unknown(error.to_string());
                 }
             }
@@ -65,24 +67,16 @@ impl Both {
         }
         Acquisition::Refused("held by another".into())
     }
-}
 
-impl Lock for Both {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.obtain(resource))
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move {
-            let mut answer = Release::Released;
-            for master in &mut self.masters {
-                match delete_if_owned(master, &lease.resource, &lease.owner).await {
-                    Ok(true) => {}
-                    Ok(false) => answer = Release::NotHeld,
-                    Err(error) => return Release::Unknown(error.to_string()),
-                }
+    async fn release(&mut self, lease: Lease) -> Release {
+        let mut answer = Release::Released;
+        for master in &mut self.masters {
+            match delete_if_owned(master, &lease.resource, &lease.owner).await {
+                Ok(true) => {}
+                Ok(false) => answer = Release::NotHeld,
+                Err(error) => return Release::Unknown(error.to_string()),
             }
-            answer
-        })
+        }
+        answer
     }
 }

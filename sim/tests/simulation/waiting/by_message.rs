@@ -43,11 +43,22 @@ impl Waiter {
         Waiter { env, redis, listening, ttl: settings.ttl, habit }
     }
 
-    async fn obtain(&mut self, key: &str) -> Acquisition {
+    async fn asks(
+        &mut self,
+        key: &str,
+        owner: &[u8],
+    ) -> Result<bool, fencepost::clients::CallError> {
+        let ttl_ms = self.ttl.as_millis().to_string();
+        set_if_absent(&mut self.redis, key, owner, &ttl_ms).await
+    }
+}
+
+impl Algorithm for Waiter {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
         let owner = fresh_owner(&self.env);
         loop {
-            match self.asks(key, &owner).await {
-                Ok(true) => return granted(key, &owner),
+            match self.asks(resource, &owner).await {
+                Ok(true) => return granted(resource, &owner),
                 Ok(false) => {}
                 Err(error) => return Acquisition::Unknown(error.to_string()),
             }
@@ -55,8 +66,8 @@ impl Waiter {
                 return Acquisition::Refused("cannot listen".into());
             };
             if self.habit == Habit::AsksAgain {
-                match self.asks(key, &owner).await {
-                    Ok(true) => return granted(key, &owner),
+                match self.asks(resource, &owner).await {
+                    Ok(true) => return granted(resource, &owner),
                     Ok(false) => {}
                     Err(error) => return Acquisition::Unknown(error.to_string()),
                 }
@@ -69,30 +80,13 @@ impl Waiter {
         }
     }
 
-    async fn asks(
-        &mut self,
-        key: &str,
-        owner: &[u8],
-    ) -> Result<bool, fencepost::clients::CallError> {
-        let ttl_ms = self.ttl.as_millis().to_string();
-        set_if_absent(&mut self.redis, key, owner, &ttl_ms).await
-    }
-}
-
-impl Lock for Waiter {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.obtain(resource))
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move {
-            let ours = delete_if_owned(&mut self.redis, &lease.resource, &lease.owner).await;
-            let told = self.redis.call(&[b"PUBLISH", b"freed", b"1"]).await;
-            match (ours, told) {
-                (Ok(true), Ok(_)) => Release::Released,
-                (Ok(false), Ok(_)) => Release::NotHeld,
-                (Err(error), _) | (_, Err(error)) => Release::Unknown(error.to_string()),
-            }
-        })
+    async fn release(&mut self, lease: Lease) -> Release {
+        let ours = delete_if_owned(&mut self.redis, &lease.resource, &lease.owner).await;
+        let told = self.redis.call(&[b"PUBLISH", b"freed", b"1"]).await;
+        match (ours, told) {
+            (Ok(true), Ok(_)) => Release::Released,
+            (Ok(false), Ok(_)) => Release::NotHeld,
+            (Err(error), _) | (_, Err(error)) => Release::Unknown(error.to_string()),
+        }
     }
 }

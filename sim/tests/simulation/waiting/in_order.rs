@@ -57,8 +57,8 @@ pub(super) static SOUND: Definition = definition!(ASK, "1", "0");
 pub(super) static LOSES_QUEUE_PLACE: Definition = definition!(ASK, "2", "0");
 pub(super) static LAST_FIRST: Definition = definition!(TAKE_WITHOUT_QUEUE, "1", "-1");
 
-impl Queued {
-    async fn obtain(&mut self, key: &str) -> Acquisition {
+impl Algorithm for Queued {
+    async fn acquire(&mut self, resource: &str) -> Acquisition {
         let owner = fresh_owner(&self.env);
         let channel = [&b"turn:"[..], &owner].concat();
         let Ok(mut turns) = self.listening.subscribe(&[&channel]).await else {
@@ -66,30 +66,22 @@ impl Queued {
         };
         let ttl_ms = self.ttl.as_millis().to_string();
         loop {
-            let keys = [key.as_bytes(), QUEUE];
+            let keys = [resource.as_bytes(), QUEUE];
             let arguments = [&owner[..], ttl_ms.as_bytes(), self.pops.as_bytes()];
             match self.ask.call(&mut self.redis, &keys, &arguments).await {
-                Ok(Reply::Integer(1)) => return granted(key, &owner),
+                Ok(Reply::Integer(1)) => return granted(resource, &owner),
                 Ok(_) => drop(turns.next().await),
                 Err(error) => return Acquisition::Unknown(error.to_string()),
             }
         }
     }
-}
 
-impl Lock for Queued {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.obtain(resource))
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move {
-            let keys = [lease.resource.as_bytes(), QUEUE];
-            match LEAVE.call(&mut self.redis, &keys, &[&lease.owner, self.tells.as_bytes()]).await {
-                Ok(Reply::Integer(1)) => Release::Released,
-                Ok(_) => Release::NotHeld,
-                Err(error) => Release::Unknown(error.to_string()),
-            }
-        })
+    async fn release(&mut self, lease: Lease) -> Release {
+        let keys = [lease.resource.as_bytes(), QUEUE];
+        match LEAVE.call(&mut self.redis, &keys, &[&lease.owner, self.tells.as_bytes()]).await {
+            Ok(Reply::Integer(1)) => Release::Released,
+            Ok(_) => Release::NotHeld,
+            Err(error) => Release::Unknown(error.to_string()),
+        }
     }
 }

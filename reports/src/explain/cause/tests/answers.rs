@@ -4,7 +4,7 @@ fn heard_late(granted: u16, kind: &str) -> Cause {
     let servers =
         |story| (1..=granted).fold(story, |story: Story, n| story.grants_at(2, 1, n, "a"));
     let story = servers(Story::with_quorum(2).acquires(1, 1));
-    let story = story.fault_began(3, 1, kind, &[CLIENT, REDIS]).fault_ended(13, 1, kind, CLIENT);
+    let story = story.faulted(3..13, 1, kind, &[CLIENT, REDIS]);
     let story = (1..=granted).fold(story, |story, n| story.expires_at(12, n, "a"));
     cause(Kind::WrongAnswer, story.hears(14, 1, "a"))
 }

@@ -104,8 +104,7 @@ fn of_several_clocks_that_were_stepped_the_one_that_ended_the_lock_is_named() {
 #[test]
 fn a_server_that_compared_the_time_of_a_stepped_clock_is_named() {
     let said = |expired_at: u16| {
-        let story = Story::new().fault_began(0, 1, "clock-jump", &[Node::Redis(1)]);
-        let story = story.fault_ended(0, 1, "clock-jump", Node::Redis(1)).ttl(100);
+        let story = Story::new().faulted(0..0, 1, "clock-jump", &[Node::Redis(1)]).ttl(100);
         let story = story.takes(1, 1, "a").replicated(2, 2, "a");
         let story = story.expires_at(4, expired_at, "a").acquires(5, 2);
         let story = story.grants_at(6, 2, expired_at, "b").hears(7, 2, "b");

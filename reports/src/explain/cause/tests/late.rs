@@ -88,8 +88,7 @@ fn who_waits_for_the_storage_until_the_lease_is_over_did_not_work_too_long() {
 #[test]
 fn a_pause_between_sending_and_landing_is_a_holder_pause_but_a_clock_fault_of_the_storage_delays_nothing()
  {
-    let paused =
-        late_write().fault_began(3, 1, "pause", &[CLIENT]).fault_ended(4, 1, "pause", CLIENT);
+    let paused = late_write().faulted(3..4, 1, "pause", &[CLIENT]);
     assert_eq!(cause(Kind::StaleWrite, paused.clone()), Cause::HolderPause);
     let drifting = paused.clone().fault_began(2, 2, "clock-drift", &[Node::Storage]);
     assert_eq!(cause(Kind::StaleWrite, drifting), Cause::HolderPause);
@@ -99,8 +98,7 @@ fn a_pause_between_sending_and_landing_is_a_holder_pause_but_a_clock_fault_of_th
 
 #[test]
 fn a_write_that_was_sent_late_has_the_cause_of_the_overlap() {
-    let story =
-        overrun(20).fault_began(5, 1, "pause", &[CLIENT]).fault_ended(14, 1, "pause", CLIENT);
+    let story = overrun(20).faulted(5..14, 1, "pause", &[CLIENT]);
     let story = story.reads(13, 2, 0).writes(15, 1, 0, 9);
     assert_eq!(cause(Kind::StaleWrite, story), Cause::HolderPause);
 }

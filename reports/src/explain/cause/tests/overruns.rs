@@ -4,22 +4,20 @@ use crate::record::story::KEY;
 #[test]
 fn a_holder_that_stood_still_across_the_end_of_its_lease_is_a_holder_pause() {
     for kind in ["pause", "suspend"] {
-        let story = overrun(20).fault_began(5, 1, kind, &[CLIENT]).fault_ended(19, 1, kind, CLIENT);
+        let story = overrun(20).faulted(5..19, 1, kind, &[CLIENT]);
         assert_eq!(overlap(story), Cause::HolderPause);
     }
 }
 
 #[test]
 fn a_pause_within_the_lease_that_pushed_the_holder_over_its_end_is_a_holder_pause() {
-    let story =
-        overrun(14).fault_began(2, 1, "pause", &[CLIENT]).fault_ended(8, 1, "pause", CLIENT);
+    let story = overrun(14).faulted(2..8, 1, "pause", &[CLIENT]);
     assert_eq!(overlap(story), Cause::HolderPause);
 }
 
 #[test]
 fn a_short_pause_does_not_excuse_a_holder_who_would_have_overrun_anyway() {
-    let story =
-        overrun(30).fault_began(2, 1, "pause", &[CLIENT]).fault_ended(3, 1, "pause", CLIENT);
+    let story = overrun(30).faulted(2..3, 1, "pause", &[CLIENT]);
     assert_eq!(overlap(story), Cause::HoldTooLong);
 }
 
@@ -28,21 +26,13 @@ fn a_pause_of_a_process_is_one_of_each_of_its_threads() {
     let thread = CLIENT.for_thread(2);
     let story =
         Story::new().takes(1, thread, "a").expires(11, "a").takes(12, 2, "b").releases(20, thread);
-    let paused = story
-        .releases(99, 2)
-        .fault_began(5, 1, "pause", &[CLIENT])
-        .fault_ended(19, 1, "pause", CLIENT);
+    let paused = story.releases(99, 2).faulted(5..19, 1, "pause", &[CLIENT]);
     assert_eq!(overlap(paused), Cause::HolderPause);
 }
 
 #[test]
 fn a_pause_of_somebody_else_does_not_count() {
-    let story = overrun(20).fault_began(5, 1, "pause", &[Node::Client(2)]).fault_ended(
-        6,
-        1,
-        "pause",
-        Node::Client(2),
-    );
+    let story = overrun(20).faulted(5..6, 1, "pause", &[Node::Client(2)]);
     assert_eq!(overlap(story), Cause::HoldTooLong);
 }
 
@@ -309,10 +299,7 @@ fn a_renewed_lease_that_a_stepped_clock_ended_was_not_missed_by_its_renewals() {
         let story = story.server(4, 1, Change::Extended, "c", Some(Node::Client(3)));
         let story = story.releases(8, 3).removed(8, "c", 3).takes(10, 1, "a");
         let story = match stepped {
-            true => story
-                .fault_began(12, 1, "clock-jump", &[REDIS])
-                .fault_ended(12, 1, "clock-jump", REDIS)
-                .expires(13, "a"),
+            true => story.faulted(12..12, 1, "clock-jump", &[REDIS]).expires(13, "a"),
             false => story.expires(20, "a"),
         };
         overlap(story.takes(24, 2, "b").releases(40, 1).releases(41, 2))
@@ -383,8 +370,7 @@ fn a_row_whose_request_was_in_transit_has_a_shorter_lease() {
     let story = |invoked_ms: u64| {
         let story = Story::kept_as(Keeping::RowByClients).ttl(10_000).acquires(invoked_ms, 1);
         let story = story.grants(1_000, 1, "a").hears(1_001, 1, "a");
-        let story = story.fault_began(2_000, 1, "pause", &[CLIENT]);
-        let story = story.fault_ended(12_000, 1, "pause", CLIENT).takes(10_800, 2, "b");
+        let story = story.faulted(2_000..12_000, 1, "pause", &[CLIENT]).takes(10_800, 2, "b");
         let story = story.with_recorded_leases_of(Micros::from_millis(9_700)).at_servers();
         overlap(story.releases(12_100, 1).releases(12_200, 2))
     };
@@ -480,12 +466,7 @@ fn a_holder_that_works_for_too_long_may_have_been_paused_too() {
     let story = |paused: bool| {
         let story = Story::new().ttl(900).held_bound(10).takes(1, 1, "a");
         let story = match paused {
-            true => story.fault_began(3, 1, "pause", &[Node::Client(1)]).fault_ended(
-                5,
-                1,
-                "pause",
-                Node::Client(1),
-            ),
+            true => story.faulted(3..5, 1, "pause", &[Node::Client(1)]),
             false => story,
         };
         let judgement = judge(&story.releases(30, 1).build());

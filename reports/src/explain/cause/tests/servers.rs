@@ -266,8 +266,7 @@ fn a_lock_whose_value_is_the_same_for_all_is_whose_grant_it_was() {
         .takes(12, 2, "1")
         .releases(20, 1)
         .releases(21, 2);
-    let paused =
-        || story.clone().fault_began(5, 1, "pause", &[CLIENT]).fault_ended(19, 1, "pause", CLIENT);
+    let paused = || story.clone().faulted(5..19, 1, "pause", &[CLIENT]);
     assert_eq!(
         overlap(paused()),
         Cause::HolderPause,

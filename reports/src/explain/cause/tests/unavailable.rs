@@ -6,9 +6,7 @@ fn why_a_lock_that_is_free_is_not_had_is_told_by_what_acted_meanwhile() {
         let story = Story::with_quorum(2).ttl(100).available_within(10, 1, 3).acquires(1, 1);
         let story = story.acquires(1, 2);
         let story = match fault {
-            Some((kind, node)) => story
-                .fault_began(2, 1, kind, &[node, Node::Client(3)])
-                .fault_ended(ended, 1, kind, node),
+            Some((kind, node)) => story.faulted(2..ended, 1, kind, &[node, Node::Client(3)]),
             None => story,
         };
         story.starts(60, 3)
@@ -60,8 +58,7 @@ fn a_lock_that_is_free_is_not_had_while_the_first_of_its_queue_stands_still() {
         if is_fair {
             story = story.order_bound(5);
         }
-        let story = story.acquires(2, 2).fault_began(3, 1, "pause", &[Node::Client(paused)]);
-        let story = story.fault_ended(until, 1, "pause", Node::Client(paused));
+        let story = story.acquires(2, 2).faulted(3..until, 1, "pause", &[Node::Client(paused)]);
         [1, 2].map(|next| {
             let story = story.clone().grants(60, next, "a").hears(61, next, "a");
             cause(Kind::Unavailable, story.starts(62, 3))
@@ -100,8 +97,7 @@ fn locks_of_attempts_that_were_given_up_keep_everybody_from_a_majority() {
 fn who_sleeps_on_a_lock_that_became_free_was_not_woken_whatever_acted_meanwhile() {
     let story = Story::new().ttl(100).available_within(10, 1, 1).takes(1, 1, "a").acquires(2, 2);
     let story = story.releases(5, 1).removed(5, "a", 1);
-    let story = story.fault_began(6, 1, "crash", &[Node::Redis(1)]);
-    let story = story.fault_ended(6, 1, "crash", Node::Redis(1));
+    let story = story.faulted(6..6, 1, "crash", &[Node::Redis(1)]);
     let asked = story.clone().grants(40, 2, "b").hears(41, 2, "b");
     assert_eq!(cause(Kind::Unavailable, asked), Cause::Unexplained, "the server was back at once");
     let asked = story.clone().silent(12, 2, 2, true).grants(40, 2, "b").hears(41, 2, "b");

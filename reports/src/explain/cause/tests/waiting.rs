@@ -35,7 +35,7 @@ fn nobody_gets_in_because_the_holder_died_or_never_heard_that_it_holds() {
 fn a_holder_who_stays_for_ever_stood_still_or_worked() {
     let story = || Story::new().held_bound(10).takes(1, 1, "a").releases(20, 1);
     assert_eq!(cause(Kind::HeldForever, story()), Cause::HoldTooLong);
-    let paused = story().fault_began(2, 1, "pause", &[CLIENT]).fault_ended(15, 1, "pause", CLIENT);
+    let paused = story().faulted(2..15, 1, "pause", &[CLIENT]);
     assert_eq!(cause(Kind::HeldForever, paused), Cause::HolderPause);
 }
 
@@ -435,8 +435,10 @@ fn a_removal_after_the_promotion_could_not_be_replicated() {
 
 #[test]
 fn a_count_that_a_release_lowered_after_late_answers_is_due_to_the_delay() {
-    let story = Story::with_quorum(2).acquires(1, 1).fault_began(1, 9, "delay", &[REDIS, CLIENT]);
-    let story = story.fault_ended(3, 9, "delay", REDIS).grants_at(2, 1, 1, "a=1");
+    let story = Story::with_quorum(2)
+        .acquires(1, 1)
+        .faulted(1..3, 9, "delay", &[REDIS, CLIENT])
+        .grants_at(2, 1, 1, "a=1");
     let story = story.grants_at(2, 1, 1, "a=2");
     let story = story.grants_at(2, 1, 2, "a=1").hears(3, 1, "a=2").leaves(4, 1);
     let story = story.grants_at(5, 1, 1, "a=1").removed_at(5, 2, "a=1", 1);

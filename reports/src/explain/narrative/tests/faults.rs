@@ -34,8 +34,7 @@ fn the_fault_that_made_sentinels_promote_a_server_is_a_step() {
             Node::Redis(1),
             What::Turn { turn: Turn::Follows, about: Some(Node::Redis(1)) },
         );
-        let story = story.fault_began(1, 1, "partition", &[Node::Redis(1)]);
-        let story = story.fault_ended(ended, 1, "partition", Node::Redis(1));
+        let story = story.faulted(1..ended, 1, "partition", &[Node::Redis(1)]);
         let promoted = What::Turn { turn: Turn::Promoted, about: None };
         let story = story.event(9_000, Node::Redis(2), promoted);
         let story = story.acquires(9_001, 1).grants_at(9_002, 1, 1, "a").hears(9_003, 1, "a");
@@ -152,8 +151,11 @@ fn a_fault_that_held_up_the_release_that_removed_the_lock_is_a_step() {
 #[test]
 fn the_crash_that_cost_a_release_its_answer_is_a_step() {
     let told = |node: Node| {
-        let story = Story::new().takes(1, 1, "a").fault_began(3, 1, "crash", &[node]);
-        let story = story.fault_ended(3, 1, "crash", node).leaves(4, 1).info(5, 1);
+        let story = Story::new()
+            .takes(1, 1, "a")
+            .faulted(3..3, 1, "crash", &[node])
+            .leaves(4, 1)
+            .info(5, 1);
         let story = story.progress_bound(100).healed(20).probe_acquires(21).probe_fails(130);
         steps(Kind::Stuck, story).join(" ")
     };

@@ -124,8 +124,8 @@ fn a_lease_that_a_wrong_clock_made_look_short_has_the_length_that_the_lock_asked
             false => story,
         };
         let story = story.takes(700, 1, "a").with_recorded_leases_of(Micros(9_400_000));
-        let story = story.fault_began(2_000, 1, "pause", &[Node::Client(1)]);
-        let story = story.fault_ended(15_000, 1, "pause", Node::Client(1)).takes(10_900, 2, "b");
+        let story =
+            story.faulted(2_000..15_000, 1, "pause", &[Node::Client(1)]).takes(10_900, 2, "b");
         let history = story.releases(15_100, 1).releases(15_200, 2).at_servers().build();
         let judgement = judge(&history);
         let found = judgement.violations.iter().find(|one| one.kind == Kind::Overlap);

@@ -59,7 +59,7 @@ fn the_crash_of_the_server_of_a_waiting_process_cost_it_its_watch() {
         let node = Node::Redis(crashed);
         let story = Story::with_sessions().takes(1, 1, "a").acquires(2, 2);
         let story = story.event(3, REDIS_2, created());
-        let story = story.fault_began(5, 1, "crash", &[node]).fault_ended(5, 1, "crash", node);
+        let story = story.faulted(5..5, 1, "crash", &[node]);
         let story = story.releases(8, 1).removed(8, "a", 1).grants(9, 2, "b");
         steps(Kind::Deadlock, story.healed(10).silent(80, 2, 9, false)).join(" ")
     };

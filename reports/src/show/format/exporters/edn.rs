@@ -59,7 +59,7 @@ fn write_history(history: &History, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn line(operation: &Operation<'_>, event: &Event, kind: &str, value: &str) -> (u64, u64, String) {
-    let (thread, name, node) = (operation.thread, operation.name(), operation.process);
+    let (thread, name, node) = (operation.thread, operation.action.name(), operation.process);
     let text =
         format!(":process {thread}, :type :{kind}, :f :{name}, :value {value}, :node \"{node}\"");
     (event.sequence, event.time_us.0, text)

@@ -18,17 +18,6 @@ impl Operation<'_> {
         self.completed
             .is_some_and(|event| matches!(event.what, What::Ok { .. } | What::Fail { .. }))
     }
-
-    pub(crate) fn name(&self) -> &'static str {
-        match self.action {
-            Action::Acquire => "acquire",
-            Action::Release => "release",
-            Action::Extend => "extend",
-            Action::Read { .. } => "read",
-            Action::Check => "check",
-            Action::Write { .. } => "write",
-        }
-    }
 }
 
 pub(crate) fn all(history: &History) -> Vec<Operation<'_>> {

@@ -88,7 +88,7 @@ fn value(operation: &Operation<'_>) -> Value {
     json!({
         "ClientId": operation.thread,
         "Input": {
-            "f": operation.name(),
+            "f": operation.action.name(),
             "process": operation.process,
             "value": value,
             "based_on": based_on,
