@@ -43,6 +43,8 @@ pub(crate) enum Outcome {
     Blocks(Blocked),
     EndsThread,
     EndsProcess(i32),
+    /// The calling process sends itself SIGKILL.
+    KillsProcess,
     Refused(String),
 }
 

@@ -265,6 +265,11 @@ impl Group {
                 self.log_call(number, call.number as u64, 0);
                 self.end_process(number, status)
             }
+            Outcome::KillsProcess => {
+                self.log_call(number, call.number as u64, 0);
+                self.kill_process(call.process);
+                Turn::Over
+            }
             Outcome::Refused(why) => {
                 let text = self.described(number, &why);
                 self.ending = Some(Ending::NotEmulated(text));

@@ -129,31 +129,44 @@ impl Group {
             one if one > 0 => vec![one as Number],
             _ => self.processes.keys().copied().collect(),
         };
-        let mut result = -i64::from(libc::ESRCH);
-        for target in targets {
-            let Some(process) = self.processes.get(&target) else { continue };
-            result = 0;
-            if process.ended.is_some() {
+        let known = targets.into_iter().filter(|target| self.processes.contains_key(target));
+        // The caller comes last, because SIGKILL ends its call.
+        let (own, others): (Vec<Number>, Vec<Number>) =
+            known.partition(|target| *target == call.process);
+        if own.is_empty() && others.is_empty() {
+            return fail_with(libc::ESRCH);
+        }
+        for target in others {
+            if self.process(target).ended.is_some() {
                 continue;
             }
             if signal as i32 == libc::SIGSTOP {
                 return self.refuse_stop(target);
             }
-            let real = process.real.0;
-            if target == call.process {
-                self.inject(call.thread, (libc::SYS_kill, [real as u64, signal, 0, 0, 0, 0]));
-                self.check_signals(target);
-                continue;
-            }
-            self.senders.insert((target, signal as i32), call.process);
-            signal_process(real, signal as i32);
-            if signal as i32 == libc::SIGKILL {
-                self.killed_from_outside(target, libc::SIGKILL);
-            } else {
-                self.check_signals(target);
-            }
+            self.signal_other(call, target, signal as i32);
         }
+        if own.is_empty() {
+            return Outcome::Done(0);
+        }
+        match signal as i32 {
+            libc::SIGSTOP => return self.refuse_stop(call.process),
+            libc::SIGKILL => return Outcome::KillsProcess,
+            _ => {}
+        }
+        let real = self.process(call.process).real.0 as u64;
+        let result = self.inject(call.thread, (libc::SYS_kill, [real, signal, 0, 0, 0, 0]));
+        self.check_signals(call.process);
         Outcome::Done(result)
+    }
+
+    fn signal_other(&mut self, call: &Call, target: Number, signal: i32) {
+        if signal == libc::SIGKILL {
+            self.kill_process(target);
+            return;
+        }
+        self.senders.insert((target, signal), call.process);
+        signal_process(self.process(target).real.0, signal);
+        self.check_signals(target);
     }
 
     fn refuse_stop(&self, process: Number) -> Outcome {
@@ -165,11 +178,17 @@ impl Group {
             return fail_with(libc::ESRCH);
         };
         let (number, real) = (thread.process, thread.tracee.0 as u64);
-        if signal as i32 == libc::SIGSTOP {
-            return self.refuse_stop(number);
-        }
         if process != u64::MAX && process as Number != number {
             return fail_with(libc::ESRCH);
+        }
+        match signal as i32 {
+            libc::SIGSTOP => return self.refuse_stop(number),
+            libc::SIGKILL if number == call.process => return Outcome::KillsProcess,
+            libc::SIGKILL => {
+                self.signal_other(call, number, libc::SIGKILL);
+                return Outcome::Done(0);
+            }
+            _ => {}
         }
         let real_process = self.process(number).real.0 as u64;
         let arguments = [real_process, real, signal, 0, 0, 0];

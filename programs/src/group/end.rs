@@ -83,6 +83,11 @@ impl Group {
         Turn::Over
     }
 
+    pub(crate) fn kill_process(&mut self, process: Number) {
+        signal_process(self.process(process).real.0, libc::SIGKILL);
+        self.killed_from_outside(process, libc::SIGKILL);
+    }
+
     pub(crate) fn killed_from_outside(&mut self, process: Number, signal: i32) {
         self.remove_threads(process);
         self.process_ended(process, signal);

@@ -134,6 +134,15 @@ static void signal_wait(void) { sigset_t s; sigemptyset(&s); sigaddset(&s, SIGAL
 static void abort_ends(void) { abort(); }
 static void fork_exit_status(void) { int s; pid_t p = fork(); if (!p) _exit(7); P("%d ", waitpid(p, &s, 0) == p); P("%d %d ", WIFEXITED(s), WEXITSTATUS(s)); P("%s\n", e(waitpid(-1, &s, 0))); }
 static void fork_killed(void) { int s; pid_t p = fork(); if (!p) { pause(); _exit(0); } nap(10); kill(p, SIGKILL); waitpid(p, &s, 0); P("%d %d\n", WIFSIGNALED(s), WTERMSIG(s)); }
+static void *kills_itself(void *how) { nap(20); if (*(int *)how == 2 || *(int *)how == 4) kill(getpid(), SIGKILL); if (*(int *)how == 3) syscall(SYS_tgkill, getpid(), getpid(), SIGKILL); nap(60000); return how; }
+static void kill_self_with_threads(void) {
+  int how, s; pthread_t t;
+  for (how = 0; how < 6; how++) {
+    pid_t p = fork(); if (p) { if (how == 5) { nap(20); syscall(SYS_tkill, p, SIGKILL); } waitpid(p, &s, 0); P("%d %d ", WIFSIGNALED(s), WTERMSIG(s)); continue; }
+    pthread_create(&t, 0, kills_itself, &how); nap(5); if (how == 0) kill(getpid(), SIGKILL); if (how == 1) raise(SIGKILL); if (how == 4) pthread_exit(0); nap(60000);
+  }
+  P("\n"); how = 5; pthread_create(&t, 0, kills_itself, &how); kill(getpid(), SIGKILL);
+}
 static void fork_terminated(void) { int s; pid_t p = fork(); if (!p) { nap(60000); _exit(0); } nap(10); kill(p, SIGTERM); waitpid(p, &s, 0); P("%d %d\n", WIFSIGNALED(s), WTERMSIG(s)); }
 static void fork_shares_pipe(void) { int p[2]; char c[8] = ""; pipe(p); if (!fork()) { close(p[0]); write(p[1], "child", 5); _exit(0); } close(p[1]); P("%s %s ", e(read(p[0], c, 8)), c); P("%s\n", e(read(p[0], c, 8))); wait(0); }
 static void fork_nohang(void) { int s; pid_t p = fork(); if (!p) { nap(30); _exit(3); } P("%s ", e(waitpid(p, &s, WNOHANG))); pid_t r; while (!(r = waitpid(p, &s, WNOHANG))) nap(10); P("%d ", r == p); P("%d\n", WEXITSTATUS(s)); }
@@ -237,7 +246,7 @@ static struct { const char *name; void (*run)(void); } all[] = {
   C(pipe_order), C(pipe_eof), C(pipe_broken), C(pipe_sigpipe), C(pipe_nonblocking), C(pipe_wrong_end), C(pipe_kind), C(pair_both_ways), C(pair_shutdown), C(event_counts), C(event_semaphore), C(poll_timeout), C(poll_invalid), C(poll_none), C(poll_regular_file), C(ppoll_spans), C(select_sets), C(select_timeout), C(select_bad), C(select_bad_pointer), C(poll_bad_pointer),
   C(epoll_level), C(epoll_edge), C(epoll_edge_socket), C(epoll_oneshot), C(epoll_errors), C(epoll_closed), C(epoll_duplicate), C(epoll_timeout), C(epoll_in_epoll), C(epoll_added_while_waiting), C(timer_fires), C(timer_interval), C(timer_disarm), C(timer_epoll), C(sleep_spans), C(sleep_invalid),
   C(alarm_interrupts_sleep), C(alarm_interrupts_poll), C(alarm_interrupts_read), C(alarm_restarts_read), C(raise_handled), C(raise_blocked), C(raise_fatal), C(suspend_waits), C(signal_wait), C(abort_ends),
-  C(fork_exit_status), C(fork_killed), C(fork_terminated), C(fork_shares_pipe), C(fork_nohang), C(fork_waitid), C(fork_child_signal), C(fork_exec), C(fork_cloexec), C(vfork_exec), C(popen_shell), C(system_status), C(pids_agree), C(dup_shares), C(dup_onto), C(dup_stdout), C(close_twice),
+  C(fork_exit_status), C(fork_killed), C(kill_self_with_threads), C(fork_terminated), C(fork_shares_pipe), C(fork_nohang), C(fork_waitid), C(fork_child_signal), C(fork_exec), C(fork_cloexec), C(vfork_exec), C(popen_shell), C(system_status), C(pids_agree), C(dup_shares), C(dup_onto), C(dup_stdout), C(close_twice),
   C(thread_join), C(thread_mutex), C(thread_condition), C(thread_timed_wait), C(thread_wakes_reader), C(thread_exit_first), C(exit_with_threads), C(futex_wait_wake), C(futex_times_out), C(futex_requeue), C(futex_bits), C(futex_op), C(random_lengths),
   C(thread_outlives_first), C(futex_shared), C(futex_shared_elsewhere), C(futex_not_shared), C(mutex_shared), C(semaphore_shared), C(tcp_connect_times_out), C(tcp_connect_waits_for_room), C(tcp_half_close_answers), C(tcp_shut_reading), C(tcp_fills_up), C(tcp_bind_twice), C(tcp_accept_order),
   C(pipe_partial_write), C(pipe_long_write), C(dup_shares_flags), C(dup_keeps_open), C(dup_of_epoll), C(event_wakes_thread), C(event_epoll_edge), C(event_full),
