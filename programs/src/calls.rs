@@ -12,6 +12,7 @@ mod kept;
 mod listeners;
 mod open;
 mod poll;
+mod process_groups;
 mod processes;
 mod shared_memory;
 mod sockets;
@@ -150,6 +151,7 @@ impl Group {
             .or_else(|| self.descriptor_call(call))
             .or_else(|| self.socket_call(call))
             .or_else(|| self.process_call(call))
+            .or_else(|| self.process_group_call(call))
             .or_else(|| self.shared_memory_call(call))
             .or_else(|| self.open_call(call))
         {

@@ -150,6 +150,9 @@ impl Group {
         let process = Process {
             real: tracee,
             parent: 0,
+            process_group: number,
+            session: number,
+            has_executed: false,
             memory: Memory(tracee.0),
             descriptors: descriptors.into(),
             scratch: None,

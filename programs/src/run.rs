@@ -317,6 +317,7 @@ impl Group {
         }
         self.note_executed(name);
         let process = self.process_mut(name);
+        process.has_executed = true;
         process.memory = Memory(tracee.0);
         process.scratch = None;
         process.patched_getpids.clear();
@@ -394,11 +395,14 @@ impl Group {
         self.numbers.insert(real.0, new);
         let descriptors = self.process(maker).descriptors.clone();
         descriptors.values().for_each(|file| self.files.retain(*file));
-        let (scratch, clock) = (self.process(maker).scratch, self.process(maker).clock);
+        let &Process { scratch, clock, process_group, session, .. } = self.process(maker);
         clock.into_iter().for_each(|page| self.clock_pages.retain(page));
         let process = Process {
             real,
             parent,
+            process_group,
+            session,
+            has_executed: false,
             memory: Memory(real.0),
             descriptors,
             scratch,

@@ -23,11 +23,8 @@ impl Group {
                 self.patch_getpid(call);
                 Outcome::Done(call.process.into())
             }
-            libc::SYS_getpgrp => Outcome::Done(call.process.into()),
             libc::SYS_getppid => Outcome::Done(self.process(call.process).parent.max(1).into()),
             libc::SYS_gettid => Outcome::Done(call.thread.into()),
-            libc::SYS_getpgid | libc::SYS_getsid => Outcome::Done(call.process.into()),
-            libc::SYS_setpgid | libc::SYS_setsid => Outcome::Done(0),
             libc::SYS_set_tid_address => {
                 self.thread_mut(call.thread).clear_at = a;
                 self.inject(call.thread, (call.number, call.arguments));

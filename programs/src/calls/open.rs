@@ -165,7 +165,7 @@ impl Group {
         let threads = self.threads.values().filter(|thread| thread.process == number).count();
         let mut fields = vec!["0".to_owned(); 49];
         fields[0] = process.parent.max(1).to_string();
-        (fields[1], fields[2]) = (number.to_string(), number.to_string());
+        (fields[1], fields[2]) = (process.process_group.to_string(), process.session.to_string());
         (fields[4], fields[14], fields[16]) = ("-1".into(), "20".into(), threads.to_string());
         Some(Other::Text(format!("{number} ({}) R {}\n", name.trim_end(), fields.join(" "))))
     }

@@ -1,5 +1,6 @@
 //! Handles calls that create, end, await or signal threads and processes.
 
+use super::process_groups::Named;
 use super::{Call, Outcome, fail_with};
 use crate::group::Group;
 use crate::process::{Interest, Number};
@@ -13,12 +14,6 @@ const NAMESPACES: i32 = libc::CLONE_NEWNS
     | libc::CLONE_NEWUSER
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET;
-
-#[derive(Clone, Copy)]
-enum Awaited {
-    Any,
-    One(Number),
-}
 
 impl Group {
     pub(super) fn process_call(&mut self, call: &Call) -> Option<Outcome> {
@@ -54,15 +49,11 @@ impl Group {
         Outcome::Native
     }
 
-    fn ended_child(&self, parent: Number, awaited: Awaited) -> Result<Option<Number>, i32> {
-        let is_awaited = |number: Number| match awaited {
-            Awaited::Any => true,
-            Awaited::One(one) => one == number,
-        };
+    fn ended_child(&self, parent: Number, awaited: Named) -> Result<Option<Number>, i32> {
         let mut children = self
             .processes
             .iter()
-            .filter(|(number, child)| child.parent == parent && is_awaited(**number))
+            .filter(|(number, child)| child.parent == parent && awaited.contains(**number, child))
             .peekable();
         if children.peek().is_none() {
             return Err(libc::ECHILD);
@@ -72,10 +63,7 @@ impl Group {
 
     fn wait4(&mut self, call: &Call) -> Outcome {
         let [which, status, options, ..] = call.arguments;
-        let awaited = match which as i32 {
-            one if one > 0 => Awaited::One(one as Number),
-            _ => Awaited::Any,
-        };
+        let awaited = self.named(call, which as i32);
         let child = match self.ended_child(call.process, awaited) {
             Err(error) => return fail_with(error),
             Ok(Some(child)) => child,
@@ -99,8 +87,10 @@ impl Group {
         options: i32,
     ) -> Outcome {
         let awaited = match kind as libc::c_uint {
-            libc::P_ALL => Awaited::Any,
-            libc::P_PID => Awaited::One(which as Number),
+            libc::P_ALL => Named::All,
+            libc::P_PID => Named::One(which as Number),
+            libc::P_PGID if which == 0 => self.named(call, 0),
+            libc::P_PGID => Named::InGroup(which as Number),
             _ => return fail_with(libc::EINVAL),
         };
         let child = match self.ended_child(call.process, awaited) {
@@ -125,19 +115,12 @@ impl Group {
     }
 
     fn kill_call(&mut self, call: &Call, target: i32, signal: u64) -> Outcome {
-        let targets: Vec<Number> = match target {
-            one if one > 0 => vec![one as Number],
-            _ => self.processes.keys().copied().collect(),
-        };
-        let known = targets.into_iter().filter(|target| self.processes.contains_key(target));
-        // The caller comes last, because SIGKILL ends its call.
-        let (own, others): (Vec<Number>, Vec<Number>) =
-            known.partition(|target| *target == call.process);
-        if own.is_empty() && others.is_empty() {
+        let targets = self.targets_of_kill(call, target);
+        if targets.is_empty() {
             return fail_with(libc::ESRCH);
         }
-        for target in others {
-            if self.process(target).ended.is_some() {
+        for target in targets.iter().copied().filter(|target| *target != call.process) {
+            if self.processes.get(&target).is_none_or(|process| process.ended.is_some()) {
                 continue;
             }
             if signal as i32 == libc::SIGSTOP {
@@ -145,7 +128,8 @@ impl Group {
             }
             self.signal_other(call, target, signal as i32);
         }
-        if own.is_empty() {
+        // The caller comes last, because SIGKILL ends its call.
+        if !targets.contains(&call.process) {
             return Outcome::Done(0);
         }
         match signal as i32 {

@@ -144,6 +144,35 @@ static void kill_self_with_threads(void) {
   P("\n"); how = 5; pthread_create(&t, 0, kills_itself, &how); kill(getpid(), SIGKILL);
 }
 static void fork_terminated(void) { int s; pid_t p = fork(); if (!p) { nap(60000); _exit(0); } nap(10); kill(p, SIGTERM); waitpid(p, &s, 0); P("%d %d\n", WIFSIGNALED(s), WTERMSIG(s)); }
+static pid_t group_of(pid_t group) { pid_t p = fork(); if (!p) { setpgid(0, group); nap(60000); _exit(0); } setpgid(p, group); return p; }
+static int ended(pid_t p) { int s = 0; waitpid(p, &s, 0); return WIFSIGNALED(s) ? WTERMSIG(s) : -WEXITSTATUS(s); }
+static void groups_are_inherited(void) {
+  pid_t group = getpgrp(), session = getsid(0);
+  if (!fork()) {
+    P("%d %d ", getpgrp() == group, getsid(0) == session); P("%s ", e(setpgid(0, 0))); P("%d %d %d ", getpgrp() == getpid(), getpgid(0) == getpid(), getsid(getpid()) == session);
+    P("%s ", e(setsid())); if (!fork()) { P("%d ", getpgrp() == getppid()); P("%d ", setsid() == getpid()); P("%d %d ", getpgrp() == getpid(), getsid(0) == getpid()); P("%s %s\n", e(setpgid(0, 0)), e(setpgid(0, group))); _exit(0); }
+    wait(0); P("%s %d\n", e(setpgid(0, group)), getpgrp() == group); _exit(0);
+  }
+  wait(0);
+}
+static void group_errors(void) {
+  int p[2], none = 0x7ffffff0; char c; pipe2(p, O_CLOEXEC); pid_t ran = fork(); if (!ran) { execl("/bin/sleep", "sleep", "60", (char *)0); _exit(9); } close(p[1]); read(p[0], &c, 1);
+  P("%s %s %s ", e(setpgid(ran, ran)), e(setpgid(none, 0)), e(setpgid(0, -1))); P("%s %s %s\n", e(getpgid(none)), e(getsid(none)), e(kill(-none, 0)));
+  pid_t one = group_of(0); P("%s %s ", e(setpgid(one, none)), e(kill(-one, 0))); kill(one, SIGKILL); waitpid(one, 0, 0); P("%s\n", e(kill(-one, 0)));
+  if (!fork()) { setsid(); _exit(0); } wait(0); kill(ran, SIGKILL); P("%d\n", ended(ran));
+}
+static void group_killed(void) {
+  pid_t one = group_of(0), two = group_of(one), other = group_of(0); nap(10); P("%s ", e(kill(-one, SIGTERM))); P("%d %d ", ended(one), ended(two)); P("%s ", e(waitpid(other, 0, WNOHANG))); kill(-other, SIGKILL); P("%d\n", ended(other));
+}
+static void group_killed_from_inside(void) {
+  for (int signal_ = 9; signal_ < 16; signal_ += 6) { int p[2]; char c; pipe(p); pid_t one = fork(); if (!one) { setpgid(0, 0); if (!fork()) { nap(60000); _exit(0); } nap(10); kill(0, signal_); nap(60000); _exit(0); } close(p[1]); P("%d ", ended(one)); P("%s ", e(read(p[0], &c, 1))); close(p[0]); }
+  P("alive\n");
+}
+static void group_awaited(void) {
+  siginfo_t i = {0}; pid_t one = group_of(0), two = group_of(one), own = fork(); if (!own) { nap(10); _exit(3); } kill(-one, SIGTERM);
+  P("%d ", waitpid(0, 0, 0) == own); P("%s ", e(waitpid(0, 0, 0))); P("%s %d %d ", e(waitid(P_PGID, one, &i, WEXITED | WNOWAIT)), i.si_pid == one || i.si_pid == two, i.si_status);
+  pid_t first = waitpid(-one, 0, 0), second = waitpid(-one, 0, 0); P("%d %s\n", first + second == one + two, e(waitpid(-one, 0, 0)));
+}
 static void fork_shares_pipe(void) { int p[2]; char c[8] = ""; pipe(p); if (!fork()) { close(p[0]); write(p[1], "child", 5); _exit(0); } close(p[1]); P("%s %s ", e(read(p[0], c, 8)), c); P("%s\n", e(read(p[0], c, 8))); wait(0); }
 static void fork_nohang(void) { int s; pid_t p = fork(); if (!p) { nap(30); _exit(3); } P("%s ", e(waitpid(p, &s, WNOHANG))); pid_t r; while (!(r = waitpid(p, &s, WNOHANG))) nap(10); P("%d ", r == p); P("%d\n", WEXITSTATUS(s)); }
 static void fork_waitid(void) { siginfo_t i = {0}; pid_t p = fork(); if (!p) _exit(5); P("%s ", e(waitid(P_PID, p, &i, WEXITED))); P("%d %d %d\n", i.si_pid == p, i.si_status, i.si_code == CLD_EXITED); }
@@ -246,7 +275,7 @@ static struct { const char *name; void (*run)(void); } all[] = {
   C(pipe_order), C(pipe_eof), C(pipe_broken), C(pipe_sigpipe), C(pipe_nonblocking), C(pipe_wrong_end), C(pipe_kind), C(pair_both_ways), C(pair_shutdown), C(event_counts), C(event_semaphore), C(poll_timeout), C(poll_invalid), C(poll_none), C(poll_regular_file), C(ppoll_spans), C(select_sets), C(select_timeout), C(select_bad), C(select_bad_pointer), C(poll_bad_pointer),
   C(epoll_level), C(epoll_edge), C(epoll_edge_socket), C(epoll_oneshot), C(epoll_errors), C(epoll_closed), C(epoll_duplicate), C(epoll_timeout), C(epoll_in_epoll), C(epoll_added_while_waiting), C(timer_fires), C(timer_interval), C(timer_disarm), C(timer_epoll), C(sleep_spans), C(sleep_invalid),
   C(alarm_interrupts_sleep), C(alarm_interrupts_poll), C(alarm_interrupts_read), C(alarm_restarts_read), C(raise_handled), C(raise_blocked), C(raise_fatal), C(suspend_waits), C(signal_wait), C(abort_ends),
-  C(fork_exit_status), C(fork_killed), C(kill_self_with_threads), C(fork_terminated), C(fork_shares_pipe), C(fork_nohang), C(fork_waitid), C(fork_child_signal), C(fork_exec), C(fork_cloexec), C(vfork_exec), C(popen_shell), C(system_status), C(pids_agree), C(dup_shares), C(dup_onto), C(dup_stdout), C(close_twice),
+  C(fork_exit_status), C(fork_killed), C(kill_self_with_threads), C(groups_are_inherited), C(group_errors), C(group_killed), C(group_killed_from_inside), C(group_awaited), C(fork_terminated), C(fork_shares_pipe), C(fork_nohang), C(fork_waitid), C(fork_child_signal), C(fork_exec), C(fork_cloexec), C(vfork_exec), C(popen_shell), C(system_status), C(pids_agree), C(dup_shares), C(dup_onto), C(dup_stdout), C(close_twice),
   C(thread_join), C(thread_mutex), C(thread_condition), C(thread_timed_wait), C(thread_wakes_reader), C(thread_exit_first), C(exit_with_threads), C(futex_wait_wake), C(futex_times_out), C(futex_requeue), C(futex_bits), C(futex_op), C(random_lengths),
   C(thread_outlives_first), C(futex_shared), C(futex_shared_elsewhere), C(futex_not_shared), C(mutex_shared), C(semaphore_shared), C(tcp_connect_times_out), C(tcp_connect_waits_for_room), C(tcp_half_close_answers), C(tcp_shut_reading), C(tcp_fills_up), C(tcp_bind_twice), C(tcp_accept_order),
   C(pipe_partial_write), C(pipe_long_write), C(dup_shares_flags), C(dup_keeps_open), C(dup_of_epoll), C(event_wakes_thread), C(event_epoll_edge), C(event_full),
