@@ -4,8 +4,9 @@ use super::{Call, Outcome, fail_with};
 use crate::file::{FileId, Kind};
 use crate::group::Group;
 use crate::process::Number;
-use crate::stand_ins::{file_with, stand_in};
+use crate::stand_ins::{file_with, stand_in, uuid};
 use crate::sys::filter::FIRST_DESCRIPTOR;
+use rand_core::Rng;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -18,6 +19,9 @@ const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
 /// Folder of shared files, which outlive their processes.
 const SHARED_MEMORY: &str = "/dev/shm";
+
+/// File with a new UUID for each reader.
+const NEW_UUID: &str = "/proc/sys/kernel/random/uuid";
 
 const MEMORY_USED: &str = "Rss: 12000 kB\nPrivate_Dirty: 4000 kB\nAnonHugePages: 0 kB\n";
 
@@ -144,7 +148,12 @@ impl Group {
         format!("/proc/{real}/{rest}")
     }
 
-    fn other(&self, found: &str) -> Option<Other> {
+    fn other(&mut self, found: &str) -> Option<Other> {
+        if found == NEW_UUID {
+            let mut random = [0; 16];
+            self.random.fill_bytes(&mut random);
+            return Some(Other::Text(uuid(u128::from_be_bytes(random))));
+        }
         if let Some(text) = stand_in(&self.launch, found) {
             return Some(Other::Text(text));
         }

@@ -1,6 +1,7 @@
 use crate::alone::{launch, run_alone};
 use crate::{run_c, shell};
-use fencepost_programs::Ending;
+use fencepost_programs::{Ending, Launch};
+use std::collections::BTreeSet;
 use std::process::Command;
 
 #[test]
@@ -13,6 +14,34 @@ fn what_would_leak_is_emulated() {
     assert!(one.stdout.contains("client-1\n"), "{}", one.stdout);
     assert!(one.stdout.contains("\n2\n1001\n"), "{}", one.stdout);
     assert_eq!(one.calls, other.calls);
+}
+
+#[test]
+fn each_reader_gets_a_new_uuid_and_two_runs_get_the_same() {
+    let file = "/proc/sys/kernel/random/uuid";
+    let script = format!("cat {file}; cat {file}; read one < {file}; echo $one");
+    let (one, other) = (shell(&script), shell(&script));
+    assert_eq!(one.stdout, other.stdout);
+    let uuids: BTreeSet<&str> = one.stdout.lines().collect();
+    assert_eq!(uuids.len(), 3, "{}", one.stdout);
+    for uuid in uuids {
+        let parts: Vec<&str> = uuid.split('-').collect();
+        let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+        assert_eq!(lengths, [8, 4, 4, 4, 12], "{uuid}");
+        assert!(parts[2].starts_with('4') && parts[3].starts_with(['8', '9', 'a', 'b']), "{uuid}");
+    }
+}
+
+#[test]
+fn a_machine_keeps_its_ids_when_the_program_starts_again() {
+    let ids = |seed, machine_seed| {
+        let files = "cat /etc/machine-id /proc/sys/kernel/random/boot_id";
+        let launch = Launch { seed, machine_seed, ..launch(&["/bin/sh", "-c", files]) };
+        run_alone(&launch).stdout
+    };
+    assert_eq!(ids(7, 1).lines().map(str::len).collect::<Vec<_>>(), [32, 36]);
+    assert_eq!(ids(7, 1), ids(8, 1));
+    assert_ne!(ids(7, 1), ids(7, 2));
 }
 
 #[test]
