@@ -4,12 +4,14 @@
 mod datagrams;
 mod descriptors;
 mod epoll;
+mod file_locks;
 mod futex;
 mod getpid;
 mod identity;
 mod interfaces;
 mod kept;
 mod listeners;
+mod named_process;
 mod open;
 mod poll;
 mod process_groups;
@@ -148,10 +150,12 @@ impl Group {
             .time_call(call)
             .or_else(|| self.timer_call(call))
             .or_else(|| self.identity_call(call))
+            .or_else(|| self.file_lock_call(call))
             .or_else(|| self.descriptor_call(call))
             .or_else(|| self.socket_call(call))
             .or_else(|| self.process_call(call))
             .or_else(|| self.process_group_call(call))
+            .or_else(|| self.named_process_call(call))
             .or_else(|| self.shared_memory_call(call))
             .or_else(|| self.open_call(call))
         {

@@ -7,7 +7,7 @@ mod spin;
 mod used;
 mod wake;
 
-pub(crate) use end::Turn;
+pub(crate) use end::{Turn, blocked_in};
 pub(crate) use spin::Activity;
 
 use crate::clock::Now;

@@ -46,6 +46,9 @@ impl Group {
                 if b < 8 {
                     return Some(fail_with(libc::EINVAL));
                 }
+                if a != 0 && self.real_number(a as Number).is_none() {
+                    return Some(fail_with(libc::ESRCH));
+                }
                 memory.write(c, &((1u64 << PROCESSORS) - 1).to_le_bytes());
                 Outcome::Done(8)
             }

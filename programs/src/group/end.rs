@@ -192,10 +192,7 @@ impl Group {
         let call = std::fs::read_to_string(format!("/proc/{real}/syscall")).unwrap_or_default();
         let call = call.split(' ').next().unwrap_or_default().trim().to_owned();
         let what = match (is_idle, call.parse::<i64>()) {
-            (true, Ok(call)) => format!(
-                "is blocked in system call {call} ({}), which is not emulated in this state",
-                crate::names::name(call)
-            ),
+            (true, Ok(call)) => blocked_in(call),
             (true, Err(_)) => "is blocked in the kernel".to_owned(),
             (false, _) => "used 20 s of processor time without making a system call".to_owned(),
         };
@@ -217,6 +214,11 @@ impl Group {
             waits.join(", ")
         )
     }
+}
+
+pub(crate) fn blocked_in(call: i64) -> String {
+    let name = crate::names::name(call);
+    format!("is blocked in system call {call} ({name}), which is not emulated in this state")
 }
 
 impl Drop for Group {

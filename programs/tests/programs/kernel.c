@@ -7,6 +7,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
@@ -18,6 +19,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -170,7 +172,7 @@ static void group_killed_from_inside(void) {
 }
 static void group_awaited(void) {
   siginfo_t i = {0}; pid_t one = group_of(0), two = group_of(one), own = fork(); if (!own) { nap(10); _exit(3); } kill(-one, SIGTERM);
-  P("%d ", waitpid(0, 0, 0) == own); P("%s ", e(waitpid(0, 0, 0))); P("%s %d %d ", e(waitid(P_PGID, one, &i, WEXITED | WNOWAIT)), i.si_pid == one || i.si_pid == two, i.si_status);
+  P("%d ", waitpid(0, 0, 0) == own); P("%s ", e(waitpid(0, 0, 0))); P("%s ", e(waitid(P_PGID, one, &i, WEXITED | WNOWAIT))); P("%d %d ", i.si_pid == one || i.si_pid == two, i.si_status);
   pid_t first = waitpid(-one, 0, 0), second = waitpid(-one, 0, 0); P("%d %s\n", first + second == one + two, e(waitpid(-one, 0, 0)));
 }
 static void fork_shares_pipe(void) { int p[2]; char c[8] = ""; pipe(p); if (!fork()) { close(p[0]); write(p[1], "child", 5); _exit(0); } close(p[1]); P("%s %s ", e(read(p[0], c, 8)), c); P("%s\n", e(read(p[0], c, 8))); wait(0); }
@@ -183,6 +185,17 @@ static void vfork_exec(void) { int s; pid_t p = vfork(); if (!p) { execl("/bin/f
 static void popen_shell(void) { char c[64] = ""; FILE *f = popen("echo one | tr a-z A-Z; exit 4", "r"); fgets(c, 64, f); int s = pclose(f); P("%s%d\n", c, WEXITSTATUS(s)); }
 static void system_status(void) { P("%d\n", WEXITSTATUS(system("sleep 0.02; exit 6"))); }
 static void pids_agree(void) { int p[2]; pid_t c, told; pipe(p); c = fork(); if (!c) { told = getpid(); write(p[1], &told, 4); told = getppid(); write(p[1], &told, 4); _exit(0); } read(p[0], &told, 4); P("%d ", told == c); read(p[0], &told, 4); P("%d %d\n", told == getpid(), (int)syscall(SYS_gettid) == getpid()); wait(0); }
+static void *sleeps(void *a) { *(pid_t *)a = syscall(SYS_gettid); nap(100); return a; }
+static void name(pid_t p) {
+  struct sched_param a = {0}; struct rlimit r = {0}; cpu_set_t c; struct { uint32_t version; int pid; } h = {0x20080522, p}; uint32_t data[6];
+  CPU_ZERO(&c); CPU_SET(0, &c); CPU_SET(1, &c); P("%s %s %s ", e(sched_getscheduler(p)), e(sched_getparam(p, &a)), e(sched_setscheduler(p, SCHED_OTHER, &a))); P("%s %s ", e(sched_setaffinity(p, sizeof c, &c)), e(sched_getaffinity(p, sizeof c, &c)));
+  errno = 0; int priority = getpriority(PRIO_PROCESS, p); P("%d ", errno); P("%d %s ", priority == getpriority(PRIO_PROCESS, 0), e(setpriority(PRIO_PROCESS, p, 19))); P("%s ", e(prlimit(p, RLIMIT_NOFILE, 0, &r))); P("%d ", r.rlim_cur > 0);
+  P("%s %s ", e(syscall(SYS_ioprio_get, 1, p)), e(syscall(SYS_ioprio_set, 1, p, 2 << 13 | 7))); P("%s ", e(syscall(SYS_capget, &h, data))); P("%d\n", h.pid == p);
+}
+static void processes_named_by_number(void) {
+  pid_t tid = 0, child = fork(); if (!child) { nap(60000); _exit(0); } name(child); kill(child, SIGKILL); pthread_t t; pthread_create(&t, 0, sleeps, &tid); nap(20); name(tid); name(getpid()); name(0);
+  struct { uint32_t version; int pid; } h = {0x20080522, getpid()}; uint32_t data[6]; P("%s ", e(syscall(SYS_capget, &h, data))); P("%s ", e(syscall(SYS_capset, &h, data))); P("%d ", h.pid == getpid()); h.pid = child; P("%s\n", e(syscall(SYS_capset, &h, data))); name(0x7ffffff0);
+}
 static void dup_shares(void) { int p[2]; char c; pipe(p); int d = dup(p[1]); close(p[1]); P("%s ", e(write(d, "x", 1))); P("%s ", e(read(p[0], &c, 1))); close(d); P("%s\n", e(read(p[0], &c, 1))); }
 static void dup_onto(void) { int p[2], q[2]; char c[4] = ""; pipe(p); pipe(q); write(q[1], "Q", 1); P("%d ", dup2(q[0], p[0]) == p[0]); P("%s %s\n", e(read(p[0], c, 4)), c); }
 static void dup_stdout(void) { int p[2], keep = dup(1); char c[16] = ""; pipe(p); dup2(p[1], 1); P("hidden"); dup2(keep, 1); P("%s %s\n", e(read(p[0], c, 16)), c); }
@@ -275,7 +288,7 @@ static struct { const char *name; void (*run)(void); } all[] = {
   C(pipe_order), C(pipe_eof), C(pipe_broken), C(pipe_sigpipe), C(pipe_nonblocking), C(pipe_wrong_end), C(pipe_kind), C(pair_both_ways), C(pair_shutdown), C(event_counts), C(event_semaphore), C(poll_timeout), C(poll_invalid), C(poll_none), C(poll_regular_file), C(ppoll_spans), C(select_sets), C(select_timeout), C(select_bad), C(select_bad_pointer), C(poll_bad_pointer),
   C(epoll_level), C(epoll_edge), C(epoll_edge_socket), C(epoll_oneshot), C(epoll_errors), C(epoll_closed), C(epoll_duplicate), C(epoll_timeout), C(epoll_in_epoll), C(epoll_added_while_waiting), C(timer_fires), C(timer_interval), C(timer_disarm), C(timer_epoll), C(sleep_spans), C(sleep_invalid),
   C(alarm_interrupts_sleep), C(alarm_interrupts_poll), C(alarm_interrupts_read), C(alarm_restarts_read), C(raise_handled), C(raise_blocked), C(raise_fatal), C(suspend_waits), C(signal_wait), C(abort_ends),
-  C(fork_exit_status), C(fork_killed), C(kill_self_with_threads), C(groups_are_inherited), C(group_errors), C(group_killed), C(group_killed_from_inside), C(group_awaited), C(fork_terminated), C(fork_shares_pipe), C(fork_nohang), C(fork_waitid), C(fork_child_signal), C(fork_exec), C(fork_cloexec), C(vfork_exec), C(popen_shell), C(system_status), C(pids_agree), C(dup_shares), C(dup_onto), C(dup_stdout), C(close_twice),
+  C(fork_exit_status), C(fork_killed), C(kill_self_with_threads), C(groups_are_inherited), C(group_errors), C(group_killed), C(group_killed_from_inside), C(group_awaited), C(fork_terminated), C(fork_shares_pipe), C(fork_nohang), C(fork_waitid), C(fork_child_signal), C(fork_exec), C(fork_cloexec), C(vfork_exec), C(popen_shell), C(system_status), C(pids_agree), C(processes_named_by_number), C(dup_shares), C(dup_onto), C(dup_stdout), C(close_twice),
   C(thread_join), C(thread_mutex), C(thread_condition), C(thread_timed_wait), C(thread_wakes_reader), C(thread_exit_first), C(exit_with_threads), C(futex_wait_wake), C(futex_times_out), C(futex_requeue), C(futex_bits), C(futex_op), C(random_lengths),
   C(thread_outlives_first), C(futex_shared), C(futex_shared_elsewhere), C(futex_not_shared), C(mutex_shared), C(semaphore_shared), C(tcp_connect_times_out), C(tcp_connect_waits_for_room), C(tcp_half_close_answers), C(tcp_shut_reading), C(tcp_fills_up), C(tcp_bind_twice), C(tcp_accept_order),
   C(pipe_partial_write), C(pipe_long_write), C(dup_shares_flags), C(dup_keeps_open), C(dup_of_epoll), C(event_wakes_thread), C(event_epoll_edge), C(event_full),
