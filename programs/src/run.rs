@@ -11,7 +11,8 @@ use crate::sys::ticker::Ticking;
 use crate::sys::trace::{Stop, Tracee};
 
 const CALLS_MAX: u64 = 1_000_000;
-/// Maximum number of clock reads without another call. They take about 12.6 s of virtual time.
+/// Maximum number of clock reads without another call. They take about 12.6 s of virtual time, or
+/// 16.9 s if the caller rounds each wait up to 100 µs.
 const CLOCK_READS_MAX: u32 = 300_000;
 
 /// Number of calls after which a thread lets other threads run.
