@@ -4,7 +4,7 @@ use super::{Call, Outcome, fail_with};
 use crate::file::{FileId, Kind};
 use crate::group::Group;
 use crate::process::Number;
-use crate::stand_ins::{file_with, stand_in, uuid};
+use crate::stand_ins::{PROCESSORS, file_with, stand_in, uuid};
 use crate::sys::filter::FIRST_DESCRIPTOR;
 use rand_core::Rng;
 use std::fs::{File, OpenOptions};
@@ -162,6 +162,7 @@ impl Group {
         let real: i32 = number.parse().ok()?;
         match what {
             "stat" => self.numbers.get(&real).and_then(|number| self.state_of(*number)),
+            "status" => self.numbers.get(&real).and_then(|number| self.status_of(*number)),
             "statm" => Some(Other::Text("20000 3000 1000 500 0 5000 0\n".to_owned())),
             "smaps" | "smaps_rollup" => Some(Other::Text(MEMORY_USED.to_owned())),
             _ => Some(Other::Path(found.to_owned())),
@@ -177,6 +178,32 @@ impl Group {
         (fields[1], fields[2]) = (process.process_group.to_string(), process.session.to_string());
         (fields[4], fields[14], fields[16]) = ("-1".into(), "20".into(), threads.to_string());
         Some(Other::Text(format!("{number} ({}) R {}\n", name.trim_end(), fields.join(" "))))
+    }
+
+    /// Replaces the real numbers, and the values that depend on the load of the machine.
+    fn status_of(&self, number: Number) -> Option<Other> {
+        let process = self.processes.get(&number)?;
+        let text = std::fs::read_to_string(format!("/proc/{}/status", process.real.0)).ok()?;
+        let of_line = |line: &str| {
+            let (name, value) = line.split_once(":\t")?;
+            let value = match name {
+                "State" => "R (running)".to_owned(),
+                "Tgid" | "Pid" | "NStgid" | "NSpid" => number.to_string(),
+                "PPid" => process.parent.max(1).to_string(),
+                "NSpgid" => process.process_group.to_string(),
+                "NSsid" => process.session.to_string(),
+                "TracerPid" | "voluntary_ctxt_switches" | "nonvoluntary_ctxt_switches" => {
+                    "0".to_owned()
+                }
+                "VmHWM" | "VmRSS" => "12000 kB".to_owned(),
+                "Cpus_allowed" => format!("{:x}", (1 << PROCESSORS) - 1),
+                "Cpus_allowed_list" => format!("0-{}", PROCESSORS - 1),
+                "SigQ" | "RssAnon" | "RssFile" | "RssShmem" | "VmPTE" | "VmSwap" => return None,
+                _ => value.to_owned(),
+            };
+            Some(format!("{name}:\t{value}\n"))
+        };
+        Some(Other::Text(text.lines().filter_map(of_line).collect()))
     }
 
     fn create_shared_file(&mut self, call: &Call) -> Outcome {

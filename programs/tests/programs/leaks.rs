@@ -204,6 +204,21 @@ fn what_would_leak_is_emulated_by_whatever_path() {
 }
 
 #[test]
+fn the_status_of_a_process_has_the_numbers_that_the_program_knows() {
+    let script = "cat /proc/self/status; (setsid cat /proc/$$/status /proc/self/status)";
+    let (one, other) = (shell(script), shell(script));
+    assert_eq!(one.stdout, other.stdout);
+    let values = |name: &str| -> Vec<&str> {
+        one.stdout.lines().filter_map(|line| line.strip_prefix(name)).map(str::trim).collect()
+    };
+    assert_eq!(values("Pid:"), ["1002", "1001", "1003"]);
+    assert_eq!(values("PPid:"), ["1001", "1", "1001"]);
+    assert_eq!(values("NSsid:"), ["1001", "1001", "1003"]);
+    assert_eq!(values("TracerPid:"), ["0"; 3]);
+    assert_eq!(values("Cpus_allowed_list:"), ["0-1"; 3]);
+}
+
+#[test]
 fn descriptors_can_be_opened_by_their_names() {
     let script = "echo told > /dev/stderr; echo said > /dev/fd/1; echo heard | cat /dev/stdin; \
                   echo too >> /dev/stdout";
