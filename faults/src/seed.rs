@@ -42,6 +42,8 @@ pub enum Stream {
     Nesting(Node),
     /// Number of unsynced bytes that survive a server's power loss, with torn writes.
     Torn(Node),
+    /// Ids of a machine that programs read, such as its machine id.
+    Machine(Node),
 }
 
 impl Seed {
@@ -72,6 +74,7 @@ impl Stream {
             Stream::Impatience(node) => (12, code(node), thread(node)),
             Stream::Nesting(node) => (13, code(node), thread(node)),
             Stream::Torn(node) => (14, code(node), 0),
+            Stream::Machine(node) => (15, code(node), 0),
         };
         kind << 56 | a << 28 | b
     }

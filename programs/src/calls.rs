@@ -4,14 +4,17 @@
 mod datagrams;
 mod descriptors;
 mod epoll;
+mod file_locks;
 mod futex;
 mod getpid;
 mod identity;
 mod interfaces;
 mod kept;
 mod listeners;
+mod named_process;
 mod open;
 mod poll;
+mod process_groups;
 mod processes;
 mod shared_memory;
 mod sockets;
@@ -43,6 +46,8 @@ pub(crate) enum Outcome {
     Blocks(Blocked),
     EndsThread,
     EndsProcess(i32),
+    /// The calling process sends itself SIGKILL.
+    KillsProcess,
     Refused(String),
 }
 
@@ -145,9 +150,12 @@ impl Group {
             .time_call(call)
             .or_else(|| self.timer_call(call))
             .or_else(|| self.identity_call(call))
+            .or_else(|| self.file_lock_call(call))
             .or_else(|| self.descriptor_call(call))
             .or_else(|| self.socket_call(call))
             .or_else(|| self.process_call(call))
+            .or_else(|| self.process_group_call(call))
+            .or_else(|| self.named_process_call(call))
             .or_else(|| self.shared_memory_call(call))
             .or_else(|| self.open_call(call))
         {

@@ -7,7 +7,7 @@ mod spin;
 mod used;
 mod wake;
 
-pub(crate) use end::Turn;
+pub(crate) use end::{Turn, blocked_in};
 pub(crate) use spin::Activity;
 
 use crate::clock::Now;
@@ -150,6 +150,9 @@ impl Group {
         let process = Process {
             real: tracee,
             parent: 0,
+            process_group: number,
+            session: number,
+            has_executed: false,
             memory: Memory(tracee.0),
             descriptors: descriptors.into(),
             scratch: None,

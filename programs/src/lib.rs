@@ -9,9 +9,9 @@
 //! let launch = Launch {
 //!     command: ["/bin/sh", "-c", "sleep 3600; date +%s"].map(str::to_owned).into(),
 //!     hosts: [("client-1".to_owned(), [10, 0, 0, 1].into())].into(),
-//!     host_name: "client-1".to_owned(), first_process: 1_001, seed: 7, user: None,
-//!     folder: "/".into(), environment: [].into(), aliases: [].into(), sync_us: None,
-//!     temporary: Vec::new(),
+//!     host_name: "client-1".to_owned(), first_process: 1_001, seed: 7, machine_seed: 1,
+//!     folder: "/".into(), environment: [].into(), aliases: [].into(), user: None,
+//!     sync_us: None, temporary: Vec::new(),
 //! };
 //! let mut group = Group::start(&launch)?;
 //! let mut now = Clocks { wall_us: 1_700_000_000_000_000, monotonic_us: 0 };

@@ -10,6 +10,9 @@ pub(crate) type Number = u32;
 pub(crate) struct Process {
     pub(crate) real: Tracee,
     pub(crate) parent: Number,
+    pub(crate) process_group: Number,
+    pub(crate) session: Number,
+    pub(crate) has_executed: bool,
     pub(crate) memory: Memory,
     pub(crate) descriptors: BTreeMap<i32, FileId>,
     pub(crate) scratch: Option<u64>,

@@ -11,7 +11,8 @@ use crate::sys::ticker::Ticking;
 use crate::sys::trace::{Stop, Tracee};
 
 const CALLS_MAX: u64 = 1_000_000;
-/// Maximum number of clock reads without another call. They take about 12.6 s of virtual time.
+/// Maximum number of clock reads without another call. They take about 12.6 s of virtual time, or
+/// 16.9 s if the caller rounds each wait up to 100 µs.
 const CLOCK_READS_MAX: u32 = 300_000;
 
 /// Number of calls after which a thread lets other threads run.
@@ -265,6 +266,11 @@ impl Group {
                 self.log_call(number, call.number as u64, 0);
                 self.end_process(number, status)
             }
+            Outcome::KillsProcess => {
+                self.log_call(number, call.number as u64, 0);
+                self.kill_process(call.process);
+                Turn::Over
+            }
             Outcome::Refused(why) => {
                 let text = self.described(number, &why);
                 self.ending = Some(Ending::NotEmulated(text));
@@ -312,6 +318,7 @@ impl Group {
         }
         self.note_executed(name);
         let process = self.process_mut(name);
+        process.has_executed = true;
         process.memory = Memory(tracee.0);
         process.scratch = None;
         process.patched_getpids.clear();
@@ -389,11 +396,14 @@ impl Group {
         self.numbers.insert(real.0, new);
         let descriptors = self.process(maker).descriptors.clone();
         descriptors.values().for_each(|file| self.files.retain(*file));
-        let (scratch, clock) = (self.process(maker).scratch, self.process(maker).clock);
+        let &Process { scratch, clock, process_group, session, .. } = self.process(maker);
         clock.into_iter().for_each(|page| self.clock_pages.retain(page));
         let process = Process {
             real,
             parent,
+            process_group,
+            session,
+            has_executed: false,
             memory: Memory(real.0),
             descriptors,
             scratch,

@@ -23,7 +23,6 @@ pub(crate) const STAND_INS: &[(&str, &str)] = &[
     ("/etc/machine-id", "machine-id"),
     ("/var/lib/dbus/machine-id", "machine-id"),
     ("/proc/sys/kernel/random/boot_id", "boot_id"),
-    ("/proc/sys/kernel/random/uuid", "boot_id"),
     ("/proc/uptime", "uptime"),
     ("/proc/loadavg", "loadavg"),
     ("/proc/meminfo", "meminfo"),
@@ -45,6 +44,14 @@ pub(crate) fn file_with(text: &str) -> io::Result<File> {
     Ok(file)
 }
 
+/// Returns a line with a UUID of version 4 that consists of `random` and the version's fixed bits.
+pub(crate) fn uuid(random: u128) -> String {
+    let bits = random & !(0xf << 76 | 0x3 << 62) | 0x4 << 76 | 0x2 << 62;
+    let digits = format!("{bits:032x}");
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
+    parts.join("-") + "\n"
+}
+
 pub(crate) fn stand_in(launch: &Launch, path: &str) -> Option<String> {
     let (_, name) = STAND_INS.iter().find(|(known, _)| *known == path)?;
     let memory_kb = MEMORY / 1024;
@@ -58,8 +65,8 @@ pub(crate) fn stand_in(launch: &Launch, path: &str) -> Option<String> {
         "if_inet6" => String::new(),
         "nsswitch.conf" => "passwd: files\ngroup: files\nhosts: files\n".to_owned(),
         "hostname" => format!("{}\n", launch.host_name),
-        "machine-id" => format!("{:032x}\n", launch.seed),
-        "boot_id" => format!("00000000-0000-4000-8000-{:012x}\n", launch.seed & 0xffff_ffff_ffff),
+        "machine-id" => format!("{:032x}\n", launch.machine_seed),
+        "boot_id" => uuid(launch.machine_seed.into()),
         "uptime" => "1000.00 1000.00\n".to_owned(),
         "loadavg" => "0.00 0.00 0.00 1/100 1000\n".to_owned(),
         "meminfo" => format!(

@@ -23,11 +23,8 @@ impl Group {
                 self.patch_getpid(call);
                 Outcome::Done(call.process.into())
             }
-            libc::SYS_getpgrp => Outcome::Done(call.process.into()),
             libc::SYS_getppid => Outcome::Done(self.process(call.process).parent.max(1).into()),
             libc::SYS_gettid => Outcome::Done(call.thread.into()),
-            libc::SYS_getpgid | libc::SYS_getsid => Outcome::Done(call.process.into()),
-            libc::SYS_setpgid | libc::SYS_setsid => Outcome::Done(0),
             libc::SYS_set_tid_address => {
                 self.thread_mut(call.thread).clear_at = a;
                 self.inject(call.thread, (call.number, call.arguments));
@@ -48,6 +45,9 @@ impl Group {
             libc::SYS_sched_getaffinity => {
                 if b < 8 {
                     return Some(fail_with(libc::EINVAL));
+                }
+                if a != 0 && self.real_number(a as Number).is_none() {
+                    return Some(fail_with(libc::ESRCH));
                 }
                 memory.write(c, &((1u64 << PROCESSORS) - 1).to_le_bytes());
                 Outcome::Done(8)

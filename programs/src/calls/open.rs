@@ -4,8 +4,9 @@ use super::{Call, Outcome, fail_with};
 use crate::file::{FileId, Kind};
 use crate::group::Group;
 use crate::process::Number;
-use crate::stand_ins::{file_with, stand_in};
+use crate::stand_ins::{PROCESSORS, file_with, stand_in, uuid};
 use crate::sys::filter::FIRST_DESCRIPTOR;
+use rand_core::Rng;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -18,6 +19,9 @@ const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
 /// Folder of shared files, which outlive their processes.
 const SHARED_MEMORY: &str = "/dev/shm";
+
+/// File with a new UUID for each reader.
+const NEW_UUID: &str = "/proc/sys/kernel/random/uuid";
 
 const MEMORY_USED: &str = "Rss: 12000 kB\nPrivate_Dirty: 4000 kB\nAnonHugePages: 0 kB\n";
 
@@ -144,7 +148,12 @@ impl Group {
         format!("/proc/{real}/{rest}")
     }
 
-    fn other(&self, found: &str) -> Option<Other> {
+    fn other(&mut self, found: &str) -> Option<Other> {
+        if found == NEW_UUID {
+            let mut random = [0; 16];
+            self.random.fill_bytes(&mut random);
+            return Some(Other::Text(uuid(u128::from_be_bytes(random))));
+        }
         if let Some(text) = stand_in(&self.launch, found) {
             return Some(Other::Text(text));
         }
@@ -153,6 +162,7 @@ impl Group {
         let real: i32 = number.parse().ok()?;
         match what {
             "stat" => self.numbers.get(&real).and_then(|number| self.state_of(*number)),
+            "status" => self.numbers.get(&real).and_then(|number| self.status_of(*number)),
             "statm" => Some(Other::Text("20000 3000 1000 500 0 5000 0\n".to_owned())),
             "smaps" | "smaps_rollup" => Some(Other::Text(MEMORY_USED.to_owned())),
             _ => Some(Other::Path(found.to_owned())),
@@ -165,9 +175,35 @@ impl Group {
         let threads = self.threads.values().filter(|thread| thread.process == number).count();
         let mut fields = vec!["0".to_owned(); 49];
         fields[0] = process.parent.max(1).to_string();
-        (fields[1], fields[2]) = (number.to_string(), number.to_string());
+        (fields[1], fields[2]) = (process.process_group.to_string(), process.session.to_string());
         (fields[4], fields[14], fields[16]) = ("-1".into(), "20".into(), threads.to_string());
         Some(Other::Text(format!("{number} ({}) R {}\n", name.trim_end(), fields.join(" "))))
+    }
+
+    /// Replaces the real numbers, and the values that depend on the load of the machine.
+    fn status_of(&self, number: Number) -> Option<Other> {
+        let process = self.processes.get(&number)?;
+        let text = std::fs::read_to_string(format!("/proc/{}/status", process.real.0)).ok()?;
+        let of_line = |line: &str| {
+            let (name, value) = line.split_once(":\t")?;
+            let value = match name {
+                "State" => "R (running)".to_owned(),
+                "Tgid" | "Pid" | "NStgid" | "NSpid" => number.to_string(),
+                "PPid" => process.parent.max(1).to_string(),
+                "NSpgid" => process.process_group.to_string(),
+                "NSsid" => process.session.to_string(),
+                "TracerPid" | "voluntary_ctxt_switches" | "nonvoluntary_ctxt_switches" => {
+                    "0".to_owned()
+                }
+                "VmHWM" | "VmRSS" => "12000 kB".to_owned(),
+                "Cpus_allowed" => format!("{:x}", (1 << PROCESSORS) - 1),
+                "Cpus_allowed_list" => format!("0-{}", PROCESSORS - 1),
+                "SigQ" | "RssAnon" | "RssFile" | "RssShmem" | "VmPTE" | "VmSwap" => return None,
+                _ => value.to_owned(),
+            };
+            Some(format!("{name}:\t{value}\n"))
+        };
+        Some(Other::Text(text.lines().filter_map(of_line).collect()))
     }
 
     fn create_shared_file(&mut self, call: &Call) -> Outcome {

@@ -1,5 +1,6 @@
 //! Handles calls that create, end, await or signal threads and processes.
 
+use super::process_groups::Named;
 use super::{Call, Outcome, fail_with};
 use crate::group::Group;
 use crate::process::{Interest, Number};
@@ -13,12 +14,6 @@ const NAMESPACES: i32 = libc::CLONE_NEWNS
     | libc::CLONE_NEWUSER
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET;
-
-#[derive(Clone, Copy)]
-enum Awaited {
-    Any,
-    One(Number),
-}
 
 impl Group {
     pub(super) fn process_call(&mut self, call: &Call) -> Option<Outcome> {
@@ -54,15 +49,11 @@ impl Group {
         Outcome::Native
     }
 
-    fn ended_child(&self, parent: Number, awaited: Awaited) -> Result<Option<Number>, i32> {
-        let is_awaited = |number: Number| match awaited {
-            Awaited::Any => true,
-            Awaited::One(one) => one == number,
-        };
+    fn ended_child(&self, parent: Number, awaited: Named) -> Result<Option<Number>, i32> {
         let mut children = self
             .processes
             .iter()
-            .filter(|(number, child)| child.parent == parent && is_awaited(**number))
+            .filter(|(number, child)| child.parent == parent && awaited.contains(**number, child))
             .peekable();
         if children.peek().is_none() {
             return Err(libc::ECHILD);
@@ -72,10 +63,7 @@ impl Group {
 
     fn wait4(&mut self, call: &Call) -> Outcome {
         let [which, status, options, ..] = call.arguments;
-        let awaited = match which as i32 {
-            one if one > 0 => Awaited::One(one as Number),
-            _ => Awaited::Any,
-        };
+        let awaited = self.named(call, which as i32);
         let child = match self.ended_child(call.process, awaited) {
             Err(error) => return fail_with(error),
             Ok(Some(child)) => child,
@@ -99,8 +87,10 @@ impl Group {
         options: i32,
     ) -> Outcome {
         let awaited = match kind as libc::c_uint {
-            libc::P_ALL => Awaited::Any,
-            libc::P_PID => Awaited::One(which as Number),
+            libc::P_ALL => Named::All,
+            libc::P_PID => Named::One(which as Number),
+            libc::P_PGID if which == 0 => self.named(call, 0),
+            libc::P_PGID => Named::InGroup(which as Number),
             _ => return fail_with(libc::EINVAL),
         };
         let child = match self.ended_child(call.process, awaited) {
@@ -125,35 +115,42 @@ impl Group {
     }
 
     fn kill_call(&mut self, call: &Call, target: i32, signal: u64) -> Outcome {
-        let targets: Vec<Number> = match target {
-            one if one > 0 => vec![one as Number],
-            _ => self.processes.keys().copied().collect(),
-        };
-        let mut result = -i64::from(libc::ESRCH);
-        for target in targets {
-            let Some(process) = self.processes.get(&target) else { continue };
-            result = 0;
-            if process.ended.is_some() {
+        let targets = self.targets_of_kill(call, target);
+        if targets.is_empty() {
+            return fail_with(libc::ESRCH);
+        }
+        for target in targets.iter().copied().filter(|target| *target != call.process) {
+            if self.processes.get(&target).is_none_or(|process| process.ended.is_some()) {
                 continue;
             }
             if signal as i32 == libc::SIGSTOP {
                 return self.refuse_stop(target);
             }
-            let real = process.real.0;
-            if target == call.process {
-                self.inject(call.thread, (libc::SYS_kill, [real as u64, signal, 0, 0, 0, 0]));
-                self.check_signals(target);
-                continue;
-            }
-            self.senders.insert((target, signal as i32), call.process);
-            signal_process(real, signal as i32);
-            if signal as i32 == libc::SIGKILL {
-                self.killed_from_outside(target, libc::SIGKILL);
-            } else {
-                self.check_signals(target);
-            }
+            self.signal_other(call, target, signal as i32);
         }
+        // The caller comes last, because SIGKILL ends its call.
+        if !targets.contains(&call.process) {
+            return Outcome::Done(0);
+        }
+        match signal as i32 {
+            libc::SIGSTOP => return self.refuse_stop(call.process),
+            libc::SIGKILL => return Outcome::KillsProcess,
+            _ => {}
+        }
+        let real = self.process(call.process).real.0 as u64;
+        let result = self.inject(call.thread, (libc::SYS_kill, [real, signal, 0, 0, 0, 0]));
+        self.check_signals(call.process);
         Outcome::Done(result)
+    }
+
+    fn signal_other(&mut self, call: &Call, target: Number, signal: i32) {
+        if signal == libc::SIGKILL {
+            self.kill_process(target);
+            return;
+        }
+        self.senders.insert((target, signal), call.process);
+        signal_process(self.process(target).real.0, signal);
+        self.check_signals(target);
     }
 
     fn refuse_stop(&self, process: Number) -> Outcome {
@@ -165,11 +162,17 @@ impl Group {
             return fail_with(libc::ESRCH);
         };
         let (number, real) = (thread.process, thread.tracee.0 as u64);
-        if signal as i32 == libc::SIGSTOP {
-            return self.refuse_stop(number);
-        }
         if process != u64::MAX && process as Number != number {
             return fail_with(libc::ESRCH);
+        }
+        match signal as i32 {
+            libc::SIGSTOP => return self.refuse_stop(number),
+            libc::SIGKILL if number == call.process => return Outcome::KillsProcess,
+            libc::SIGKILL => {
+                self.signal_other(call, number, libc::SIGKILL);
+                return Outcome::Done(0);
+            }
+            _ => {}
         }
         let real_process = self.process(number).real.0 as u64;
         let arguments = [real_process, real, signal, 0, 0, 0];

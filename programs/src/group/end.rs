@@ -83,6 +83,11 @@ impl Group {
         Turn::Over
     }
 
+    pub(crate) fn kill_process(&mut self, process: Number) {
+        signal_process(self.process(process).real.0, libc::SIGKILL);
+        self.killed_from_outside(process, libc::SIGKILL);
+    }
+
     pub(crate) fn killed_from_outside(&mut self, process: Number, signal: i32) {
         self.remove_threads(process);
         self.process_ended(process, signal);
@@ -187,10 +192,7 @@ impl Group {
         let call = std::fs::read_to_string(format!("/proc/{real}/syscall")).unwrap_or_default();
         let call = call.split(' ').next().unwrap_or_default().trim().to_owned();
         let what = match (is_idle, call.parse::<i64>()) {
-            (true, Ok(call)) => format!(
-                "is blocked in system call {call} ({}), which is not emulated in this state",
-                crate::names::name(call)
-            ),
+            (true, Ok(call)) => blocked_in(call),
             (true, Err(_)) => "is blocked in the kernel".to_owned(),
             (false, _) => "used 20 s of processor time without making a system call".to_owned(),
         };
@@ -212,6 +214,11 @@ impl Group {
             waits.join(", ")
         )
     }
+}
+
+pub(crate) fn blocked_in(call: i64) -> String {
+    let name = crate::names::name(call);
+    format!("is blocked in system call {call} ({name}), which is not emulated in this state")
 }
 
 impl Drop for Group {

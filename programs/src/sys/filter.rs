@@ -1,7 +1,7 @@
 //! The seccomp filter of traced threads. By default, a call stops its thread.
 
 use libc::{
-    BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, SECCOMP_RET_ALLOW,
+    BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_JSET, BPF_K, BPF_LD, BPF_RET, BPF_W, SECCOMP_RET_ALLOW,
     SECCOMP_RET_ERRNO, SECCOMP_RET_TRACE, SECCOMP_RET_TRAP, c_long, sock_filter,
 };
 
@@ -30,6 +30,21 @@ const COMMANDS_ON_DESCRIPTORS: &[(c_long, u32, u32)] = &[
     (libc::SYS_ioctl, libc::FIONREAD as u32, FIRST_QUESTION as u32),
 ];
 
+/// Calls that name a process by the argument with this index. The thread stops unless the argument
+/// is 0, the caller.
+#[rustfmt::skip]
+const ON_PROCESSES: &[(c_long, u32)] = &[
+    (libc::SYS_sched_setaffinity, 0), (libc::SYS_sched_getparam, 0),
+    (libc::SYS_sched_setparam, 0), (libc::SYS_sched_getscheduler, 0),
+    (libc::SYS_sched_setscheduler, 0), (libc::SYS_sched_getattr, 0),
+    (libc::SYS_sched_setattr, 0), (libc::SYS_get_robust_list, 0), (libc::SYS_prlimit64, 0),
+    (libc::SYS_getpriority, 1), (libc::SYS_setpriority, 1),
+    (libc::SYS_ioprio_get, 1), (libc::SYS_ioprio_set, 1),
+];
+
+/// Commands of `fcntl` that wait for a lock.
+const WAITS_FOR_LOCK: [u32; 2] = [libc::F_SETLKW as u32, libc::F_OFD_SETLKW as u32];
+
 /// Calls that the filter leaves to the kernel.
 #[rustfmt::skip]
 const NATIVE: &[c_long] = &[
@@ -46,19 +61,15 @@ const NATIVE: &[c_long] = &[
     libc::SYS_chown, libc::SYS_fchown, libc::SYS_lchown, libc::SYS_fchownat, libc::SYS_umask,
     libc::SYS_truncate, libc::SYS_ftruncate, libc::SYS_fallocate, libc::SYS_msync,
     libc::SYS_sync_file_range, libc::SYS_utimensat,
-    libc::SYS_statfs, libc::SYS_fstatfs, libc::SYS_fadvise64, libc::SYS_flock,
+    libc::SYS_statfs, libc::SYS_fstatfs, libc::SYS_fadvise64,
     libc::SYS_getxattr, libc::SYS_lgetxattr, libc::SYS_fgetxattr, libc::SYS_listxattr,
     libc::SYS_getuid, libc::SYS_geteuid, libc::SYS_getgid, libc::SYS_getegid,
     libc::SYS_getresuid, libc::SYS_getresgid, libc::SYS_getgroups, libc::SYS_setuid,
     libc::SYS_setgid, libc::SYS_setgroups, libc::SYS_setresuid, libc::SYS_setresgid,
-    libc::SYS_capget, libc::SYS_capset, libc::SYS_personality,
-    libc::SYS_arch_prctl, libc::SYS_set_robust_list, libc::SYS_get_robust_list,
-    libc::SYS_prlimit64, libc::SYS_getrlimit, libc::SYS_setrlimit,
+    libc::SYS_personality, libc::SYS_arch_prctl, libc::SYS_set_robust_list,
+    libc::SYS_getrlimit, libc::SYS_setrlimit,
     libc::SYS_mlock, libc::SYS_mlock2, libc::SYS_munlock, libc::SYS_mincore, libc::SYS_membarrier,
-    libc::SYS_getpriority, libc::SYS_setpriority, libc::SYS_sched_setaffinity,
-    libc::SYS_sched_getparam, libc::SYS_sched_getscheduler, libc::SYS_sched_setscheduler,
-    libc::SYS_sched_get_priority_max, libc::SYS_sched_get_priority_min, libc::SYS_sched_getattr,
-    libc::SYS_sched_setattr, libc::SYS_ioprio_get, libc::SYS_ioprio_set, libc::SYS_get_mempolicy,
+    libc::SYS_sched_get_priority_max, libc::SYS_sched_get_priority_min, libc::SYS_get_mempolicy,
     libc::SYS_set_mempolicy, libc::SYS_mbind,
     libc::SYS_memfd_create, libc::SYS_clock_getres, libc::SYS_pkey_alloc, libc::SYS_pkey_mprotect,
     libc::SYS_pkey_free, libc::SYS_restart_syscall, libc::SYS_execve, libc::SYS_execveat,
@@ -94,6 +105,13 @@ pub(crate) fn filter() -> Vec<sock_filter> {
         verdict(SECCOMP_RET_TRAP),
         load(NUMBER_AT),
     ];
+    for command in WAITS_FOR_LOCK {
+        program.push(jump(BPF_JEQ, libc::SYS_fcntl as u32, 0, 4));
+        program.push(load(ARGUMENTS_AT + 8));
+        program.push(jump(BPF_JEQ, command, 0, 1));
+        program.push(verdict(SECCOMP_RET_TRACE));
+        program.push(load(NUMBER_AT));
+    }
     for (number, one, first) in COMMANDS_ON_DESCRIPTORS {
         program.push(jump(BPF_JEQ, *number as u32, 0, 8));
         program.push(load(ARGUMENTS_AT + 8));
@@ -110,6 +128,18 @@ pub(crate) fn filter() -> Vec<sock_filter> {
         program.push(load(ARGUMENTS_AT));
         program.push(jump(BPF_JGE, FIRST_DESCRIPTOR as u32, 1, 0));
         program.push(jump(BPF_JGE, 3, 1, 0));
+        program.push(verdict(SECCOMP_RET_TRACE));
+        program.push(verdict(SECCOMP_RET_ALLOW));
+    }
+    program.push(jump(BPF_JEQ, libc::SYS_flock as u32, 0, 4));
+    program.push(load(ARGUMENTS_AT + 8));
+    program.push(jump(BPF_JSET, (libc::LOCK_NB | libc::LOCK_UN) as u32, 1, 0));
+    program.push(verdict(SECCOMP_RET_TRACE));
+    program.push(verdict(SECCOMP_RET_ALLOW));
+    for (number, place) in ON_PROCESSES {
+        program.push(jump(BPF_JEQ, *number as u32, 0, 4));
+        program.push(load(ARGUMENTS_AT + 8 * place));
+        program.push(jump(BPF_JEQ, 0, 1, 0));
         program.push(verdict(SECCOMP_RET_TRACE));
         program.push(verdict(SECCOMP_RET_ALLOW));
     }

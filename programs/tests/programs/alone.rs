@@ -38,6 +38,7 @@ pub(crate) fn launch(command: &[&str]) -> Launch {
             (server::NAME.to_owned(), Ipv4Addr::new(10, 0, 0, 3)),
         ]),
         seed: 7,
+        machine_seed: 1,
         first_process: 1001,
         user: None,
         sync_us: None,

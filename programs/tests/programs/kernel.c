@@ -7,6 +7,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
@@ -18,6 +19,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -134,7 +136,45 @@ static void signal_wait(void) { sigset_t s; sigemptyset(&s); sigaddset(&s, SIGAL
 static void abort_ends(void) { abort(); }
 static void fork_exit_status(void) { int s; pid_t p = fork(); if (!p) _exit(7); P("%d ", waitpid(p, &s, 0) == p); P("%d %d ", WIFEXITED(s), WEXITSTATUS(s)); P("%s\n", e(waitpid(-1, &s, 0))); }
 static void fork_killed(void) { int s; pid_t p = fork(); if (!p) { pause(); _exit(0); } nap(10); kill(p, SIGKILL); waitpid(p, &s, 0); P("%d %d\n", WIFSIGNALED(s), WTERMSIG(s)); }
+static void *kills_itself(void *how) { nap(20); if (*(int *)how == 2 || *(int *)how == 4) kill(getpid(), SIGKILL); if (*(int *)how == 3) syscall(SYS_tgkill, getpid(), getpid(), SIGKILL); nap(60000); return how; }
+static void kill_self_with_threads(void) {
+  int how, s; pthread_t t;
+  for (how = 0; how < 6; how++) {
+    pid_t p = fork(); if (p) { if (how == 5) { nap(20); syscall(SYS_tkill, p, SIGKILL); } waitpid(p, &s, 0); P("%d %d ", WIFSIGNALED(s), WTERMSIG(s)); continue; }
+    pthread_create(&t, 0, kills_itself, &how); nap(5); if (how == 0) kill(getpid(), SIGKILL); if (how == 1) raise(SIGKILL); if (how == 4) pthread_exit(0); nap(60000);
+  }
+  P("\n"); how = 5; pthread_create(&t, 0, kills_itself, &how); kill(getpid(), SIGKILL);
+}
 static void fork_terminated(void) { int s; pid_t p = fork(); if (!p) { nap(60000); _exit(0); } nap(10); kill(p, SIGTERM); waitpid(p, &s, 0); P("%d %d\n", WIFSIGNALED(s), WTERMSIG(s)); }
+static pid_t group_of(pid_t group) { pid_t p = fork(); if (!p) { setpgid(0, group); nap(60000); _exit(0); } setpgid(p, group); return p; }
+static int ended(pid_t p) { int s = 0; waitpid(p, &s, 0); return WIFSIGNALED(s) ? WTERMSIG(s) : -WEXITSTATUS(s); }
+static void groups_are_inherited(void) {
+  pid_t group = getpgrp(), session = getsid(0);
+  if (!fork()) {
+    P("%d %d ", getpgrp() == group, getsid(0) == session); P("%s ", e(setpgid(0, 0))); P("%d %d %d ", getpgrp() == getpid(), getpgid(0) == getpid(), getsid(getpid()) == session);
+    P("%s ", e(setsid())); if (!fork()) { P("%d ", getpgrp() == getppid()); P("%d ", setsid() == getpid()); P("%d %d ", getpgrp() == getpid(), getsid(0) == getpid()); P("%s %s\n", e(setpgid(0, 0)), e(setpgid(0, group))); _exit(0); }
+    wait(0); P("%s %d\n", e(setpgid(0, group)), getpgrp() == group); _exit(0);
+  }
+  wait(0);
+}
+static void group_errors(void) {
+  int p[2], none = 0x7ffffff0; char c; pipe2(p, O_CLOEXEC); pid_t ran = fork(); if (!ran) { execl("/bin/sleep", "sleep", "60", (char *)0); _exit(9); } close(p[1]); read(p[0], &c, 1);
+  P("%s %s %s ", e(setpgid(ran, ran)), e(setpgid(none, 0)), e(setpgid(0, -1))); P("%s %s %s\n", e(getpgid(none)), e(getsid(none)), e(kill(-none, 0)));
+  pid_t one = group_of(0); P("%s %s ", e(setpgid(one, none)), e(kill(-one, 0))); kill(one, SIGKILL); waitpid(one, 0, 0); P("%s\n", e(kill(-one, 0)));
+  if (!fork()) { setsid(); _exit(0); } wait(0); kill(ran, SIGKILL); P("%d\n", ended(ran));
+}
+static void group_killed(void) {
+  pid_t one = group_of(0), two = group_of(one), other = group_of(0); nap(10); P("%s ", e(kill(-one, SIGTERM))); P("%d %d ", ended(one), ended(two)); P("%s ", e(waitpid(other, 0, WNOHANG))); kill(-other, SIGKILL); P("%d\n", ended(other));
+}
+static void group_killed_from_inside(void) {
+  for (int signal_ = 9; signal_ < 16; signal_ += 6) { int p[2]; char c; pipe(p); pid_t one = fork(); if (!one) { setpgid(0, 0); if (!fork()) { nap(60000); _exit(0); } nap(10); kill(0, signal_); nap(60000); _exit(0); } close(p[1]); P("%d ", ended(one)); P("%s ", e(read(p[0], &c, 1))); close(p[0]); }
+  P("alive\n");
+}
+static void group_awaited(void) {
+  siginfo_t i = {0}; pid_t one = group_of(0), two = group_of(one), own = fork(); if (!own) { nap(10); _exit(3); } kill(-one, SIGTERM);
+  P("%d ", waitpid(0, 0, 0) == own); P("%s ", e(waitpid(0, 0, 0))); P("%s ", e(waitid(P_PGID, one, &i, WEXITED | WNOWAIT))); P("%d %d ", i.si_pid == one || i.si_pid == two, i.si_status);
+  pid_t first = waitpid(-one, 0, 0), second = waitpid(-one, 0, 0); P("%d %s\n", first + second == one + two, e(waitpid(-one, 0, 0)));
+}
 static void fork_shares_pipe(void) { int p[2]; char c[8] = ""; pipe(p); if (!fork()) { close(p[0]); write(p[1], "child", 5); _exit(0); } close(p[1]); P("%s %s ", e(read(p[0], c, 8)), c); P("%s\n", e(read(p[0], c, 8))); wait(0); }
 static void fork_nohang(void) { int s; pid_t p = fork(); if (!p) { nap(30); _exit(3); } P("%s ", e(waitpid(p, &s, WNOHANG))); pid_t r; while (!(r = waitpid(p, &s, WNOHANG))) nap(10); P("%d ", r == p); P("%d\n", WEXITSTATUS(s)); }
 static void fork_waitid(void) { siginfo_t i = {0}; pid_t p = fork(); if (!p) _exit(5); P("%s ", e(waitid(P_PID, p, &i, WEXITED))); P("%d %d %d\n", i.si_pid == p, i.si_status, i.si_code == CLD_EXITED); }
@@ -145,6 +185,17 @@ static void vfork_exec(void) { int s; pid_t p = vfork(); if (!p) { execl("/bin/f
 static void popen_shell(void) { char c[64] = ""; FILE *f = popen("echo one | tr a-z A-Z; exit 4", "r"); fgets(c, 64, f); int s = pclose(f); P("%s%d\n", c, WEXITSTATUS(s)); }
 static void system_status(void) { P("%d\n", WEXITSTATUS(system("sleep 0.02; exit 6"))); }
 static void pids_agree(void) { int p[2]; pid_t c, told; pipe(p); c = fork(); if (!c) { told = getpid(); write(p[1], &told, 4); told = getppid(); write(p[1], &told, 4); _exit(0); } read(p[0], &told, 4); P("%d ", told == c); read(p[0], &told, 4); P("%d %d\n", told == getpid(), (int)syscall(SYS_gettid) == getpid()); wait(0); }
+static void *sleeps(void *a) { *(pid_t *)a = syscall(SYS_gettid); nap(100); return a; }
+static void name(pid_t p) {
+  struct sched_param a = {0}; struct rlimit r = {0}; cpu_set_t c; struct { uint32_t version; int pid; } h = {0x20080522, p}; uint32_t data[6];
+  CPU_ZERO(&c); CPU_SET(0, &c); CPU_SET(1, &c); P("%s %s %s ", e(sched_getscheduler(p)), e(sched_getparam(p, &a)), e(sched_setscheduler(p, SCHED_OTHER, &a))); P("%s %s ", e(sched_setaffinity(p, sizeof c, &c)), e(sched_getaffinity(p, sizeof c, &c)));
+  errno = 0; int priority = getpriority(PRIO_PROCESS, p); P("%d ", errno); P("%d %s ", priority == getpriority(PRIO_PROCESS, 0), e(setpriority(PRIO_PROCESS, p, 19))); P("%s ", e(prlimit(p, RLIMIT_NOFILE, 0, &r))); P("%d ", r.rlim_cur > 0);
+  P("%s %s ", e(syscall(SYS_ioprio_get, 1, p)), e(syscall(SYS_ioprio_set, 1, p, 2 << 13 | 7))); P("%s ", e(syscall(SYS_capget, &h, data))); P("%d\n", h.pid == p);
+}
+static void processes_named_by_number(void) {
+  pid_t tid = 0, child = fork(); if (!child) { nap(60000); _exit(0); } name(child); kill(child, SIGKILL); pthread_t t; pthread_create(&t, 0, sleeps, &tid); nap(20); name(tid); name(getpid()); name(0);
+  struct { uint32_t version; int pid; } h = {0x20080522, getpid()}; uint32_t data[6]; P("%s ", e(syscall(SYS_capget, &h, data))); P("%s ", e(syscall(SYS_capset, &h, data))); P("%d ", h.pid == getpid()); h.pid = child; P("%s\n", e(syscall(SYS_capset, &h, data))); name(0x7ffffff0);
+}
 static void dup_shares(void) { int p[2]; char c; pipe(p); int d = dup(p[1]); close(p[1]); P("%s ", e(write(d, "x", 1))); P("%s ", e(read(p[0], &c, 1))); close(d); P("%s\n", e(read(p[0], &c, 1))); }
 static void dup_onto(void) { int p[2], q[2]; char c[4] = ""; pipe(p); pipe(q); write(q[1], "Q", 1); P("%d ", dup2(q[0], p[0]) == p[0]); P("%s %s\n", e(read(p[0], c, 4)), c); }
 static void dup_stdout(void) { int p[2], keep = dup(1); char c[16] = ""; pipe(p); dup2(p[1], 1); P("hidden"); dup2(keep, 1); P("%s %s\n", e(read(p[0], c, 16)), c); }
@@ -237,7 +288,7 @@ static struct { const char *name; void (*run)(void); } all[] = {
   C(pipe_order), C(pipe_eof), C(pipe_broken), C(pipe_sigpipe), C(pipe_nonblocking), C(pipe_wrong_end), C(pipe_kind), C(pair_both_ways), C(pair_shutdown), C(event_counts), C(event_semaphore), C(poll_timeout), C(poll_invalid), C(poll_none), C(poll_regular_file), C(ppoll_spans), C(select_sets), C(select_timeout), C(select_bad), C(select_bad_pointer), C(poll_bad_pointer),
   C(epoll_level), C(epoll_edge), C(epoll_edge_socket), C(epoll_oneshot), C(epoll_errors), C(epoll_closed), C(epoll_duplicate), C(epoll_timeout), C(epoll_in_epoll), C(epoll_added_while_waiting), C(timer_fires), C(timer_interval), C(timer_disarm), C(timer_epoll), C(sleep_spans), C(sleep_invalid),
   C(alarm_interrupts_sleep), C(alarm_interrupts_poll), C(alarm_interrupts_read), C(alarm_restarts_read), C(raise_handled), C(raise_blocked), C(raise_fatal), C(suspend_waits), C(signal_wait), C(abort_ends),
-  C(fork_exit_status), C(fork_killed), C(fork_terminated), C(fork_shares_pipe), C(fork_nohang), C(fork_waitid), C(fork_child_signal), C(fork_exec), C(fork_cloexec), C(vfork_exec), C(popen_shell), C(system_status), C(pids_agree), C(dup_shares), C(dup_onto), C(dup_stdout), C(close_twice),
+  C(fork_exit_status), C(fork_killed), C(kill_self_with_threads), C(groups_are_inherited), C(group_errors), C(group_killed), C(group_killed_from_inside), C(group_awaited), C(fork_terminated), C(fork_shares_pipe), C(fork_nohang), C(fork_waitid), C(fork_child_signal), C(fork_exec), C(fork_cloexec), C(vfork_exec), C(popen_shell), C(system_status), C(pids_agree), C(processes_named_by_number), C(dup_shares), C(dup_onto), C(dup_stdout), C(close_twice),
   C(thread_join), C(thread_mutex), C(thread_condition), C(thread_timed_wait), C(thread_wakes_reader), C(thread_exit_first), C(exit_with_threads), C(futex_wait_wake), C(futex_times_out), C(futex_requeue), C(futex_bits), C(futex_op), C(random_lengths),
   C(thread_outlives_first), C(futex_shared), C(futex_shared_elsewhere), C(futex_not_shared), C(mutex_shared), C(semaphore_shared), C(tcp_connect_times_out), C(tcp_connect_waits_for_room), C(tcp_half_close_answers), C(tcp_shut_reading), C(tcp_fills_up), C(tcp_bind_twice), C(tcp_accept_order),
   C(pipe_partial_write), C(pipe_long_write), C(dup_shares_flags), C(dup_keeps_open), C(dup_of_epoll), C(event_wakes_thread), C(event_epoll_edge), C(event_full),

@@ -1,6 +1,7 @@
 use crate::alone::{launch, run_alone};
 use crate::{run_c, shell};
-use fencepost_programs::Ending;
+use fencepost_programs::{Ending, Launch};
+use std::collections::BTreeSet;
 use std::process::Command;
 
 #[test]
@@ -13,6 +14,34 @@ fn what_would_leak_is_emulated() {
     assert!(one.stdout.contains("client-1\n"), "{}", one.stdout);
     assert!(one.stdout.contains("\n2\n1001\n"), "{}", one.stdout);
     assert_eq!(one.calls, other.calls);
+}
+
+#[test]
+fn each_reader_gets_a_new_uuid_and_two_runs_get_the_same() {
+    let file = "/proc/sys/kernel/random/uuid";
+    let script = format!("cat {file}; cat {file}; read one < {file}; echo $one");
+    let (one, other) = (shell(&script), shell(&script));
+    assert_eq!(one.stdout, other.stdout);
+    let uuids: BTreeSet<&str> = one.stdout.lines().collect();
+    assert_eq!(uuids.len(), 3, "{}", one.stdout);
+    for uuid in uuids {
+        let parts: Vec<&str> = uuid.split('-').collect();
+        let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+        assert_eq!(lengths, [8, 4, 4, 4, 12], "{uuid}");
+        assert!(parts[2].starts_with('4') && parts[3].starts_with(['8', '9', 'a', 'b']), "{uuid}");
+    }
+}
+
+#[test]
+fn a_machine_keeps_its_ids_when_the_program_starts_again() {
+    let ids = |seed, machine_seed| {
+        let files = "cat /etc/machine-id /proc/sys/kernel/random/boot_id";
+        let launch = Launch { seed, machine_seed, ..launch(&["/bin/sh", "-c", files]) };
+        run_alone(&launch).stdout
+    };
+    assert_eq!(ids(7, 1).lines().map(str::len).collect::<Vec<_>>(), [32, 36]);
+    assert_eq!(ids(7, 1), ids(8, 1));
+    assert_ne!(ids(7, 1), ids(7, 2));
 }
 
 #[test]
@@ -172,6 +201,21 @@ fn what_would_leak_is_emulated_by_whatever_path() {
     assert!(one.stdout.contains("\n0.00 0.00 0.00 1/100 1000\n"), "{}", one.stdout);
     assert!(one.stdout.contains("(cat) R 1001 "), "{}", one.stdout);
     assert!(one.stdout.contains("\n1001 (sh) R 1 1001 1001 0 -1 "), "{}", one.stdout);
+}
+
+#[test]
+fn the_status_of_a_process_has_the_numbers_that_the_program_knows() {
+    let script = "cat /proc/self/status; (setsid cat /proc/$$/status /proc/self/status)";
+    let (one, other) = (shell(script), shell(script));
+    assert_eq!(one.stdout, other.stdout);
+    let values = |name: &str| -> Vec<&str> {
+        one.stdout.lines().filter_map(|line| line.strip_prefix(name)).map(str::trim).collect()
+    };
+    assert_eq!(values("Pid:"), ["1002", "1001", "1003"]);
+    assert_eq!(values("PPid:"), ["1001", "1", "1001"]);
+    assert_eq!(values("NSsid:"), ["1001", "1001", "1003"]);
+    assert_eq!(values("TracerPid:"), ["0"; 3]);
+    assert_eq!(values("Cpus_allowed_list:"), ["0-1"; 3]);
 }
 
 #[test]

@@ -104,3 +104,24 @@ fn a_process_knows_its_number_without_a_stop_and_so_does_its_child() {
     let stops = run.calls.iter().filter(name).count();
     assert!(stops < 10, "{stops}");
 }
+
+#[test]
+fn timeout_ends_its_own_process_group_and_not_the_worker() {
+    let run = shell("timeout 1 sleep 5; echo $?; timeout -s KILL 1 sleep 5; echo $?; echo lives");
+    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(0), "124\n137\nlives\n"));
+    assert!((2_000_000..3_000_000).contains(&run.elapsed_us), "{}", run.elapsed_us);
+}
+
+#[test]
+fn a_signal_to_all_processes_spares_the_sender_and_the_first_process() {
+    let script = "children = []\n\
+                  for turn in range(3):\n \
+                  children.append(os.fork())\n \
+                  if children[-1] == 0:\n  \
+                   if turn == 2: os.kill(-1, 15); os._exit(5)\n  \
+                   if turn == 1: os.setsid()\n  \
+                   time.sleep(60)\n\
+                  print([os.waitpid(child, 0)[1] for child in children])";
+    let Some(run) = python("everyone-9731", script) else { return };
+    assert_eq!(run.stdout, "[15, 15, 1280]\n", "{:?} {}", run.ending, run.stderr);
+}

@@ -182,3 +182,31 @@ fn a_program_that_stops_itself_is_named() {
     let run = shell("kill -STOP $$; echo went on");
     assert!(not_emulated(&run).contains("SIGSTOP to process 1001"), "{}", not_emulated(&run));
 }
+
+#[test]
+fn a_wait_for_a_file_lock_is_named_at_once_and_a_free_lock_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lock").display().to_string();
+    let script = |wait: &str| {
+        format!(
+            "import fcntl, sys\n\
+             a, b = open('{path}', 'w'), open('{path}', 'w')\n\
+             for turn in range(2): fcntl.flock(a, fcntl.LOCK_EX)\n\
+             fcntl.flock(a, fcntl.LOCK_UN)\n\
+             for turn in range(2): fcntl.lockf(b, fcntl.LOCK_EX)\n\
+             fcntl.flock(b, fcntl.LOCK_EX)\n\
+             print('taken', flush=True)\n\
+             if os.fork() == 0: time.sleep(1000)\n\
+             {wait}"
+        )
+    };
+    for (wait, call) in [
+        ("fcntl.flock(a, fcntl.LOCK_EX)", "73 (flock)"),
+        ("if os.fork() == 0: fcntl.lockf(a, fcntl.LOCK_EX)\ntime.sleep(1000)", "72 (fcntl)"),
+    ] {
+        let Some(run) = python("locked-9731", &script(wait)) else { return };
+        assert_eq!(run.stdout, "taken\n");
+        let text = not_emulated(&run);
+        assert!(text.contains(&format!("is blocked in system call {call}")), "{text}");
+    }
+}

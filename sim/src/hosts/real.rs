@@ -131,6 +131,7 @@ impl Part {
             warm_up: setup.warm_up,
             sync_us: scenario.timing.sync_time.0.0,
             torn: scenario.torn_writes(setup.seed, node),
+            machine_seed: setup.seed.stream(Stream::Machine(node)).next_u64(),
             ttl: scenario.ttl.0,
             has_log: matches!(
                 servers.persistence,

@@ -11,8 +11,9 @@ use crate::world::recorder::Recorder;
 use bytes::BytesMut;
 use fencepost_clients::env::{BoxFuture, Draw, Sleep, Socket};
 use fencepost_clients::{Address, Env, Servers};
-use fencepost_faults::{Micros, Node, SimTime};
+use fencepost_faults::{Micros, Node, Seed, SimTime, Stream};
 use fencepost_programs::{Clocks, Ending, Group, Launch, News, Request, SocketId};
+use rand_core::Rng;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
@@ -391,6 +392,7 @@ fn launch(shared: &Shared, node: Node, servers: &Servers, random: u64) -> Launch
     launch.aliases = aliases(&shared.program.servers, &launch.hosts);
     launch.hosts.insert(JUDGE.to_owned(), Ipv4Addr::new(10, 0, 255, 1));
     launch.seed = random;
+    launch.machine_seed = Seed(shared.seed).stream(Stream::Machine(node)).next_u64();
     launch.first_process = u32::from(number) * 1_000 + 1;
     launch
 }
@@ -409,6 +411,7 @@ pub(super) fn launch_for_check(program: &Program) -> Launch {
         hosts: BTreeMap::new(),
         aliases: BTreeMap::new(),
         seed: 0,
+        machine_seed: 0,
         first_process: 1,
         user: None,
         sync_us: None,

@@ -182,6 +182,7 @@ fn run_setup(template: &Template, folder: &Path) -> Result<(), String> {
         hosts: BTreeMap::new(),
         aliases: BTreeMap::new(),
         seed: 0,
+        machine_seed: 0,
         first_process: FIRST_PROCESS,
         user: template.user,
         sync_us: Some(0),

@@ -56,6 +56,7 @@ pub(super) struct Part {
     pub(super) warm_up: Micros,
     pub(super) sync_us: u64,
     pub(super) torn: Option<ChaCha8Rng>,
+    pub(super) machine_seed: u64,
     pub(super) ttl: Micros,
     pub(super) has_log: bool,
     /// `true` if syncs fail in this run, and the scenario sets a persistence other than `none`.
@@ -101,6 +102,7 @@ impl Part {
             hosts: (*self.world.addresses).clone(),
             aliases: (*self.world.aliases).clone(),
             seed,
+            machine_seed: self.machine_seed,
             first_process: first_process(self.node, seed),
             user: recipe.user,
             sync_us: Some(self.sync_us),
@@ -155,6 +157,7 @@ impl Part {
             warm_up: Micros::ZERO,
             sync_us: 1_000,
             torn: None,
+            machine_seed: 0,
             ttl: Micros::from_secs(10),
             has_log: false,
             disk_fails: false,

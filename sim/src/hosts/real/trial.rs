@@ -114,6 +114,7 @@ fn printed(command: Vec<String>) -> Result<String, String> {
         hosts: BTreeMap::new(),
         aliases: BTreeMap::new(),
         seed: 0,
+        machine_seed: 0,
         first_process: FIRST_PROCESS,
         user: None,
         sync_us: Some(STEP_US),
