@@ -15,6 +15,7 @@ use fencepost::setup::scenario::Strategy;
 use fencepost::{Engine, RunOutcome, RunSpec, Scenario};
 use fencepost_faults::{Node, Seed};
 use fencepost_reports::{RunFacts, Verdict, What};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use workers::{plain_c, program};
@@ -305,6 +306,22 @@ fn a_worker_that_never_talks_to_the_judge_makes_the_run_unknown() {
     assert_eq!(life.output[0].text, "hello");
     assert_eq!(life.ending.as_deref(), Some("exited with status 0"));
     assert!(life.failed && life.ended_us.unwrap().0 >= 2_000_000);
+}
+
+#[test]
+fn a_machine_keeps_its_id_when_its_program_starts_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let worker = script(folder.path(), "cat /etc/machine-id; sleep 100");
+    let (_, facts) = run(&spec(&worker, "client-crash", 3, 2));
+    let lives = facts.programs.iter();
+    let ids: BTreeSet<(String, &str)> = lives
+        .clone()
+        .map(|life| (life.process.to_string(), life.output[0].text.as_str()))
+        .collect();
+    let different: BTreeSet<&str> = ids.iter().map(|(_, id)| *id).collect();
+    let nodes: BTreeSet<String> = lives.map(|life| life.process.to_string()).collect();
+    assert!(facts.programs.len() > nodes.len(), "no program started again: {:?}", facts.programs);
+    assert_eq!((ids.len(), different.len()), (nodes.len(), nodes.len()), "{ids:?}");
 }
 
 #[test]
