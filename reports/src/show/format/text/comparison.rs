@@ -95,9 +95,7 @@ fn row(pair: &Pair) -> [String; 7] {
     };
     let has_others = !pair.only_a.is_empty() || !pair.only_b.is_empty();
     let words = match pair.difference {
-        Difference::NotSignificant if has_others => {
-            "not significant, but other anomalies".to_owned()
-        }
+        Difference::NotSignificant if has_others => "not significant, other anomalies".to_owned(),
         difference => difference.words().to_owned(),
     };
     let (a, b) = (&pair.a, &pair.b);
