@@ -57,11 +57,11 @@ impl Known {
         while let Some((finding, runs)) = left.front() {
             let mut is_shown = false;
             for (shown, (client, families)) in runs {
-                if stop.is_asked() {
-                    return Ok(retested);
-                }
                 if deadline.is_some_and(|deadline| clock() >= deadline) {
                     note_not_repeated(left.len());
+                    return Ok(retested);
+                }
+                if stop.is_asked() {
                     return Ok(retested);
                 }
                 let run = RunSpec::draw(shown.seed, client, families, scenario.clone());
