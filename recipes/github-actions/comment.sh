@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Writes a comment on a pull request, or updates the comment that it wrote before:  comment.sh FILE
-# Needs curl, jq, $GITHUB_TOKEN, $GITHUB_REPOSITORY and $PULL_REQUEST. If the token may not write, as in
-# a pull request from a fork, prints a warning and succeeds.
+# Needs curl, jq, $GITHUB_TOKEN, $GITHUB_REPOSITORY and $PULL_REQUEST. If the token may not write,
+# as in a pull request from a fork, prints a warning and succeeds.
 set -euo pipefail
 file=${1:?file of the comment}
 marker="<!-- fencepost ${PROFILE:-} -->"
@@ -16,7 +16,7 @@ request() {
 own_comment() {
   local page=1 comments
   while :; do
-    comments=$(request "$api/issues/${PULL_REQUEST:?}/comments?per_page=100&page=$page")
+    comments=$(request "$api/issues/${PULL_REQUEST:?}/comments?per_page=100&page=$page") || return 1
     jq --raw-output --arg marker "$marker" \
       '.[] | select(.body | startswith($marker)) | .id' <<<"$comments"
     [ "$(jq length <<<"$comments")" -eq 100 ] || return 0
@@ -25,15 +25,21 @@ own_comment() {
 }
 
 write() {
-  local status
-  status=$(curl --silent --show-error --output /dev/null --write-out '%{http_code}' \
+  local answer status
+  answer=$(curl --silent --show-error --write-out '\n%{http_code}' \
     --header "Authorization: Bearer ${GITHUB_TOKEN:?}" \
     --header "Accept: application/vnd.github+json" "$@")
+  status=${answer##*$'\n'}
   case $status in
-    2??) ;;
-    403) echo "::warning::the token may not comment on the pull request" ;;
-    *) echo "the comment was not written: HTTP status $status" >&2; return 1 ;;
+    2??) return 0 ;;
+    403)
+      if [[ $answer == *"Resource not accessible"* ]]; then
+        echo "::warning::the token may not comment on the pull request"
+        return 0
+      fi ;;
   esac
+  echo "the comment was not written: HTTP status $status" >&2
+  return 1
 }
 
 body=$(jq --null-input --rawfile text "$file" --arg marker "$marker" --argjson longest "$longest" \

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Merges the shards in a folder, and writes sweep.json, page.html, findings.sarif and comment.md
 # there; comment.md is also the job's summary:  report.sh FOLDER
-# Updates the findings store $FINDINGS. Needs jq. The output `status` is the exit status of the merged sweep.
+# Updates the findings store $FINDINGS. The output `status` is the exit status of the merged sweep.
+# Needs jq.
 set -euo pipefail
 out=${1:?folder of the results}
 findings=${FINDINGS:-findings.jsonl}

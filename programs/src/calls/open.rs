@@ -177,7 +177,8 @@ impl Group {
         fields[0] = process.parent.max(1).to_string();
         (fields[1], fields[2]) = (process.process_group.to_string(), process.session.to_string());
         (fields[4], fields[14], fields[16]) = ("-1".into(), "20".into(), threads.to_string());
-        Some(Other::Text(format!("{number} ({}) R {}\n", name.trim_end(), fields.join(" "))))
+        let state = if process.ended.is_some() { 'Z' } else { 'R' };
+        Some(Other::Text(format!("{number} ({}) {state} {}\n", name.trim_end(), fields.join(" "))))
     }
 
     /// Replaces the real numbers, and the values that depend on the load of the machine.
@@ -187,6 +188,7 @@ impl Group {
         let of_line = |line: &str| {
             let (name, value) = line.split_once(":\t")?;
             let value = match name {
+                "State" if process.ended.is_some() => "Z (zombie)".to_owned(),
                 "State" => "R (running)".to_owned(),
                 "Tgid" | "Pid" | "NStgid" | "NSpid" => number.to_string(),
                 "PPid" => process.parent.max(1).to_string(),

@@ -42,8 +42,9 @@ const ON_PROCESSES: &[(c_long, u32)] = &[
     (libc::SYS_ioprio_get, 1), (libc::SYS_ioprio_set, 1),
 ];
 
-/// Commands of `fcntl` that wait for a lock.
-const WAITS_FOR_LOCK: [u32; 2] = [libc::F_SETLKW as u32, libc::F_OFD_SETLKW as u32];
+/// Commands of `fcntl` that wait for a lock, or tell which process has it.
+const COMMANDS_ON_LOCKS: [u32; 3] =
+    [libc::F_SETLKW as u32, libc::F_OFD_SETLKW as u32, libc::F_GETLK as u32];
 
 /// Calls that the filter leaves to the kernel.
 #[rustfmt::skip]
@@ -105,7 +106,7 @@ pub(crate) fn filter() -> Vec<sock_filter> {
         verdict(SECCOMP_RET_TRAP),
         load(NUMBER_AT),
     ];
-    for command in WAITS_FOR_LOCK {
+    for command in COMMANDS_ON_LOCKS {
         program.push(jump(BPF_JEQ, libc::SYS_fcntl as u32, 0, 4));
         program.push(load(ARGUMENTS_AT + 8));
         program.push(jump(BPF_JEQ, command, 0, 1));

@@ -170,6 +170,11 @@ static void group_killed_from_inside(void) {
   for (int signal_ = 9; signal_ < 16; signal_ += 6) { int p[2]; char c; pipe(p); pid_t one = fork(); if (!one) { setpgid(0, 0); if (!fork()) { nap(60000); _exit(0); } nap(10); kill(0, signal_); nap(60000); _exit(0); } close(p[1]); P("%d ", ended(one)); P("%s ", e(read(p[0], &c, 1))); close(p[0]); }
   P("alive\n");
 }
+static void lock_holder(void) {
+  int d = fileno(tmpfile()); struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET}; P("%s ", e(fcntl(d, F_SETLK, &l)));
+  if (!fork()) { struct flock g = {.l_type = F_WRLCK, .l_whence = SEEK_SET}; P("%s ", e(fcntl(d, F_GETLK, &g))); P("%d %d\n", g.l_type == F_WRLCK, g.l_pid == getppid()); _exit(0); }
+  wait(0); P("%s ", e(fcntl(d, F_GETLK, &l))); P("%d\n", l.l_type == F_UNLCK);
+}
 static void group_awaited(void) {
   siginfo_t i = {0}; pid_t one = group_of(0), two = group_of(one), own = fork(); if (!own) { nap(10); _exit(3); } kill(-one, SIGTERM);
   P("%d ", waitpid(0, 0, 0) == own); P("%s ", e(waitpid(0, 0, 0))); P("%s ", e(waitid(P_PGID, one, &i, WEXITED | WNOWAIT))); P("%d %d ", i.si_pid == one || i.si_pid == two, i.si_status);
@@ -288,7 +293,7 @@ static struct { const char *name; void (*run)(void); } all[] = {
   C(pipe_order), C(pipe_eof), C(pipe_broken), C(pipe_sigpipe), C(pipe_nonblocking), C(pipe_wrong_end), C(pipe_kind), C(pair_both_ways), C(pair_shutdown), C(event_counts), C(event_semaphore), C(poll_timeout), C(poll_invalid), C(poll_none), C(poll_regular_file), C(ppoll_spans), C(select_sets), C(select_timeout), C(select_bad), C(select_bad_pointer), C(poll_bad_pointer),
   C(epoll_level), C(epoll_edge), C(epoll_edge_socket), C(epoll_oneshot), C(epoll_errors), C(epoll_closed), C(epoll_duplicate), C(epoll_timeout), C(epoll_in_epoll), C(epoll_added_while_waiting), C(timer_fires), C(timer_interval), C(timer_disarm), C(timer_epoll), C(sleep_spans), C(sleep_invalid),
   C(alarm_interrupts_sleep), C(alarm_interrupts_poll), C(alarm_interrupts_read), C(alarm_restarts_read), C(raise_handled), C(raise_blocked), C(raise_fatal), C(suspend_waits), C(signal_wait), C(abort_ends),
-  C(fork_exit_status), C(fork_killed), C(kill_self_with_threads), C(groups_are_inherited), C(group_errors), C(group_killed), C(group_killed_from_inside), C(group_awaited), C(fork_terminated), C(fork_shares_pipe), C(fork_nohang), C(fork_waitid), C(fork_child_signal), C(fork_exec), C(fork_cloexec), C(vfork_exec), C(popen_shell), C(system_status), C(pids_agree), C(processes_named_by_number), C(dup_shares), C(dup_onto), C(dup_stdout), C(close_twice),
+  C(fork_exit_status), C(fork_killed), C(kill_self_with_threads), C(groups_are_inherited), C(group_errors), C(group_killed), C(group_killed_from_inside), C(group_awaited), C(lock_holder), C(fork_terminated), C(fork_shares_pipe), C(fork_nohang), C(fork_waitid), C(fork_child_signal), C(fork_exec), C(fork_cloexec), C(vfork_exec), C(popen_shell), C(system_status), C(pids_agree), C(processes_named_by_number), C(dup_shares), C(dup_onto), C(dup_stdout), C(close_twice),
   C(thread_join), C(thread_mutex), C(thread_condition), C(thread_timed_wait), C(thread_wakes_reader), C(thread_exit_first), C(exit_with_threads), C(futex_wait_wake), C(futex_times_out), C(futex_requeue), C(futex_bits), C(futex_op), C(random_lengths),
   C(thread_outlives_first), C(futex_shared), C(futex_shared_elsewhere), C(futex_not_shared), C(mutex_shared), C(semaphore_shared), C(tcp_connect_times_out), C(tcp_connect_waits_for_room), C(tcp_half_close_answers), C(tcp_shut_reading), C(tcp_fills_up), C(tcp_bind_twice), C(tcp_accept_order),
   C(pipe_partial_write), C(pipe_long_write), C(dup_shares_flags), C(dup_keeps_open), C(dup_of_epoll), C(event_wakes_thread), C(event_epoll_edge), C(event_full),

@@ -301,13 +301,15 @@ impl Finding {
             *count <= SHOWN_MAX
         });
         let is_smaller = self.shown_by.first() != smallest.as_ref();
-        let old_plan = self.plan.take().filter(|_| self.options == options);
-        if let Some(shown) = self.shown_by.first().filter(|_| is_smaller) {
-            options.clone_into(&mut self.options);
-            self.replay = sweep.replay(cell, shown.seed);
-        }
+        let has_same_options = self.options == options;
         let plan = found.report.as_deref().and_then(|report| report.minimal_plan.clone());
-        self.plan = if is_smaller { plan.or(old_plan) } else { old_plan.or(plan) };
+        if let Some(shown) = self.shown_by.first().filter(|_| is_smaller) {
+            self.replay = sweep.replay(cell, shown.seed);
+            options.clone_into(&mut self.options);
+            self.plan = plan.or(self.plan.filter(|_| has_same_options));
+        } else if has_same_options {
+            self.plan = self.plan.or(plan);
+        }
         self.count(found.runs, &runs_of(sweep), (&cell.fault, options));
         day.clone_into(&mut self.last_seen);
         self

@@ -134,8 +134,8 @@ pub fn published(
 }
 
 impl Published {
-    /// Compares only ttl, persistence, downtime, number of masters and hold. A setting that the
-    /// scenario omits has its built-in value.
+    /// Compares only ttl, replicas, persistence, downtime, number of masters and hold. A setting that
+    /// the scenario omits has its built-in value.
     fn has_settings_of(&self, scenario: &Value) -> bool {
         let stated = |key: &str, built_in: &str| match scenario.get(key) {
             None | Some(Value::Null) => built_in.to_owned(),
@@ -149,7 +149,10 @@ impl Published {
         let persistence = bound("aof-always", "").map_or("none", |_| "aof-always");
         let is_long = |hold: &str| stated("hold", "10ms..8s") == hold;
         let is_short = || !matches!(stated("hold", "10ms..8s").as_str(), "until-validity");
+        let has_no_replicas =
+            || ["min-replicas", "wait-replicas"].iter().all(|key| stated(key, "0") == "0");
         stated("ttl", "10s") == "10s"
+            && has_no_replicas()
             && stated("persistence", "none") == persistence
             && stated("restart-delay", "0us") == bound("back after ", "").unwrap_or("0us")
             && bound("", " masters").is_none_or(|masters| stated("masters", "5") == masters)
@@ -173,6 +176,9 @@ mod tests {
     #[test]
     fn a_certificate_is_named_only_beside_its_own_settings() {
         assert_eq!(names("single-node", "restart", json!({})), [""; 0]);
+        assert!(!names("single-node", "partition", json!({})).is_empty());
+        let replicated = json!({ "min-replicas": 1 });
+        assert_eq!(names("single-node", "partition", replicated), [""; 0]);
         let always = names("single-node", "restart", json!({ "persistence": "aof-always" }));
         assert!(always.len() >= 5 && always[0] == "single-node-restart-aof-always", "{always:?}");
         let five = names("redlock", "latency", json!({ "masters": 5 }));

@@ -22,7 +22,7 @@ use fencepost_reports::documents::boundary::{
     BoundaryReport, FORMAT, Found, Probe, Unit, VERSION, explanation, found, is_monotone,
 };
 use fencepost_reports::summary::sweep::{SeedRange, Shard};
-use fencepost_reports::{Action, Change, History, Kind, What};
+use fencepost_reports::{Action, Change, Event, History, Kind, What};
 use quantity::{Facts, Varied};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -169,42 +169,32 @@ struct Alone {
     has_lease: bool,
 }
 
-/// Returns whether the lock expires: a server sets a time to live, or the value begins with a Unix
-/// time that makes other processes take the lock of a crashed holder.
-fn expires(
-    (client, scenario): (&'static Definition, &Scenario),
-    history: &History,
-) -> Result<bool, SearchError> {
-    const UNIX_TIME_MIN: u64 = 1_000_000_000;
-    let changes = || {
-        history.events.iter().filter_map(|event| match &event.what {
-            What::Server { value, lease_us, .. } => Some((event.time_us, value, lease_us)),
-            _ => None,
-        })
-    };
-    if changes().any(|(.., lease_us)| lease_us.is_some()) {
-        return Ok(true);
-    }
-    let begins_with_time = |value: &Option<String>| {
-        let number = value.as_deref().and_then(|value| value.split(':').next()?.parse().ok());
-        number.is_some_and(|time: u64| UNIX_TIME_MIN <= time)
-    };
-    let Some((granted, ..)) = changes().find(|(_, value, _)| begins_with_time(value)) else {
-        return Ok(false);
-    };
+/// Returns whether the lock expires: while its holder is paused for three ttls, another process is
+/// granted the lock.
+fn expires(client: &'static Definition, scenario: &Scenario) -> Result<bool, SearchError> {
     let hold = Span::secs(5);
-    let scenario = Scenario { hold: Hold::Drawn(SpanRange::new(hold, hold)), ..scenario.clone() };
-    let crash = Fault::Crash { node: Node::Client(1), down_us: None };
-    let at_us = granted + Micros::from_secs(1);
-    let crash = TimedFault { id: 1, at_us, fault: crash };
-    let plan = FaultPlan { faults: vec![crash] };
-    let crashed = RunSpec { plan, ..spec_alone(client, scenario) };
-    let later = run(&crashed)?.events.into_iter().filter(|event| event.time_us > at_us);
-    Ok(later.map(|event| event.what).any(is_grant))
+    let scenario = Scenario {
+        processes: 2,
+        hold: Hold::Drawn(SpanRange::new(hold, hold)),
+        ..scenario.clone()
+    };
+    let calm = spec_alone(client, scenario);
+    let Some((at, holder)) = grants(&run(&calm)?).first().copied() else { return Ok(false) };
+    let duration_us = Micros(3 * calm.scenario.ttl.0.0);
+    let from = at + Micros::from_secs(1);
+    let pause = Fault::Pause { node: holder.machine(), duration_us };
+    let plan = FaultPlan { faults: vec![TimedFault { id: 1, at_us: from, fault: pause }] };
+    let paused = grants(&run(&RunSpec { plan, ..calm })?);
+    let until = from + duration_us;
+    Ok(paused.iter().any(|(at, by)| *by != holder && from < *at && *at < until))
 }
 
-fn is_grant(what: What) -> bool {
-    matches!(what, What::Server { change: Change::Granted, .. })
+fn grants(history: &History) -> Vec<(SimTime, Node)> {
+    let grant = |event: &Event| match &event.what {
+        What::Server { change: Change::Granted, by: Some(by), .. } => Some((event.time_us, *by)),
+        _ => None,
+    };
+    history.events.iter().filter_map(grant).collect()
 }
 
 fn spec_alone(client: &'static Definition, scenario: Scenario) -> RunSpec {
@@ -228,7 +218,7 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
         ..scenario.clone()
     };
     let history = run(&spec_alone(client, scenario.clone()))?;
-    let has_lease = expires((client, &scenario), &history)?;
+    let has_lease = expires(client, &scenario)?;
     let mut alone = Alone { valid: None, lead: Micros::ZERO, has_lease };
     let mut granted: Vec<(Node, Option<&str>, SimTime)> = Vec::new();
     let mut acquires = BTreeSet::new();

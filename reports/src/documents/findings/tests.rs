@@ -250,6 +250,12 @@ fn a_sweep_without_a_minimal_plan_keeps_the_plan_of_an_earlier_sweep() {
     };
     assert!(has_plan([&plain, &planned]) && has_plan([&planned, &plain]));
     assert!(!has_plan([&plain, &plain]));
+    let mut other = plain.clone();
+    other.config["options"] = "--set cycles=9".into();
+    for cell in &mut other.cells {
+        cell.fingerprints.iter_mut().for_each(|found| found.smallest.seed = Seed(900));
+    }
+    assert!(has_plan([&planned, &other]), "a sweep with other settings and no smaller run");
 }
 
 #[test]

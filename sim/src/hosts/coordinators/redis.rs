@@ -34,13 +34,15 @@ fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> To
     };
     let has_sentinels =
         || scenario.program(client).is_some_and(|program| program.deployment.has_sentinels());
-    let needs_replicas = scenario.servers.min_replicas > 0 || scenario.servers.wait_replicas > 0;
     match client.deployment {
         Deployment::Independent => Topology::Independent {
             masters: scenario.servers.masters,
             quorum: scenario.servers.masters / 2 + 1,
         },
-        _ if needs_replicas || families.chosen().any(wants_replicas) || has_sentinels() => {
+        _ if scenario.needs_replicas()
+            || families.chosen().any(wants_replicas)
+            || has_sentinels() =>
+        {
             Topology::Replicated {
                 replicas: scenario.servers.replicas,
                 sentinels: scenario.servers.sentinels,

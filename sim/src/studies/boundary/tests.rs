@@ -117,7 +117,10 @@ fn a_lock_that_expires_is_told_from_one_that_lasts() {
         let client = clients::find(name).expect("a lock");
         alone(client, &Scenario::default()).expect("a run").has_lease
     };
-    for name in ["single-node", "setnx-expire", "setnx-getset", "jdbc-7", "memcached-add"] {
+    for name in [
+        "single-node", "setnx-expire", "setnx-getset", "jdbc-7", "memcached-add",
+        "select-for-update-timeout",
+    ] {
         assert!(has_lease(name), "{name}");
     }
     for name in ["setnx", "mysql-get-lock", "pg-advisory", "select-for-update"] {

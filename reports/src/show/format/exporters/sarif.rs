@@ -41,16 +41,18 @@ fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()>
         said: format!("{}\nReplay: {}", one.violation.summary, one.replay),
         is_accepted: false,
     });
-    let found: Vec<Found<'_>> = found.collect();
-    write(&report.tool.version, &report.config, &found, out)
+    write(&report.tool.version, &report.config, found, out)
 }
 
 fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     let all =
         sweep.cells.iter().flat_map(|cell| cell.fingerprints.iter().map(move |one| (cell, one)));
-    let mut found: Vec<Found<'_>> = Vec::new();
-    for (cell, one) in all {
-        let said = format!(
+    let found = all.map(|(cell, one)| Found {
+        id: &one.id,
+        client: &cell.client,
+        kind: one.kind,
+        cause: one.cause,
+        said: format!(
             "{} under {}: {} by {} in {} of {} runs.\nReplay: {}",
             cell.client,
             cell.fault,
@@ -59,28 +61,31 @@ fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
             one.runs,
             cell.runs,
             sweep.replay(cell, one.smallest.seed)
-        );
-        match found.iter_mut().find(|known| known.id == one.id) {
-            Some(known) => known.said += &format!("\n{said}"),
-            None => found.push(Found {
-                id: &one.id,
-                client: &cell.client,
-                kind: one.kind,
-                cause: one.cause,
-                said,
-                is_accepted: one.state == Some(FindingState::Accepted),
-            }),
-        }
-    }
-    write(&sweep.tool.version, &sweep.config, &found, out)
+        ),
+        is_accepted: one.state == Some(FindingState::Accepted),
+    });
+    write(&sweep.tool.version, &sweep.config, found, out)
 }
 
-fn write(
+/// Joins the entries of a finding that several runs or cells show.
+fn one_each<'f>(all: impl Iterator<Item = Found<'f>>) -> Vec<Found<'f>> {
+    let mut found: Vec<Found<'f>> = Vec::new();
+    for one in all {
+        match found.iter_mut().find(|known| known.id == one.id) {
+            Some(known) => known.said += &format!("\n{}", one.said),
+            None => found.push(one),
+        }
+    }
+    found
+}
+
+fn write<'f>(
     version: &str,
     config: &Value,
-    found: &[Found<'_>],
+    all: impl Iterator<Item = Found<'f>>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let found = one_each(all);
     let kinds: BTreeSet<Kind> = found.iter().map(|one| one.kind).collect();
     let rules: Vec<Value> = kinds.iter().map(|kind| rule(*kind)).collect();
     let results: Vec<Value> = found.iter().map(|one| result(one, config)).collect();
