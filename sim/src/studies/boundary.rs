@@ -179,7 +179,8 @@ fn expires(client: &'static Definition, scenario: &Scenario) -> Result<bool, Sea
         ..scenario.clone()
     };
     let calm = spec_alone(client, scenario);
-    let Some((at, holder)) = grants(&run(&calm)?).first().copied() else { return Ok(false) };
+    let mut granted = grants(&run(&calm)?).into_iter().filter(|(_, by)| *by != Node::Probe);
+    let Some((at, holder)) = granted.next() else { return Ok(false) };
     let duration_us = Micros(3 * calm.scenario.ttl.0.0);
     let from = at + Micros::from_secs(1);
     let pause = Fault::Pause { node: holder.machine(), duration_us };
