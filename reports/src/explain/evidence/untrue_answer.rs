@@ -105,7 +105,7 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<U
     let servers: Vec<Node> = servers.filter(|node| node.is_server()).collect();
     let obstacle = obstacle(timeline, process, &servers, span);
     let header = &timeline.history.header;
-    let ends_silently = header.lives_with_session && !timeline.faults.is_empty();
+    let ends_silently = header.lives_with_session;
     let is_unfounded =
         has_one_server_with_a_ttl(timeline) || !ends_silently && is_undisturbed(from);
     obstacle.map(misheard).or(is_unfounded.then_some(UntrueAnswer::Unfounded))
