@@ -113,8 +113,7 @@ fn node(host: &str, primary: Option<&str>) -> NodeConfig {
 
 fn sentinel(host: &str) -> SentinelConfig {
     let (own, primary) = (Address::new(host, 26379), Address::new("redis-1", 6379));
-    // If every Sentinel votes for itself, the next attempt starts only after twice the failover
-    // timeout, so keep that timeout short.
+    // If every Sentinel votes for itself, a new attempt starts after two failover timeouts.
     let (down_after_ms, failover_timeout_ms) = (2_000, 5_000);
     SentinelConfig { down_after_ms, failover_timeout_ms, ..SentinelConfig::new(own, primary) }
 }

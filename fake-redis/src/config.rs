@@ -8,7 +8,6 @@ pub(crate) mod parameters;
 
 use bytes::Bytes;
 
-/// Modelled version of Redis.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum RedisVersion {
     /// Redis 6.2, whose replication stream may contain relative expiry times.
@@ -81,8 +80,7 @@ impl SavePoint {
 pub struct OutputLimit {
     /// Unread bytes at which the server immediately disconnects a client; 0 means no limit.
     pub hard: u64,
-    /// Unread bytes that a client may have for `soft_seconds` before the server disconnects it; 0
-    /// means no limit.
+    /// Unread bytes for `soft_seconds` at which the server disconnects a client; 0 means no limit.
     pub soft: u64,
     pub soft_seconds: i64,
 }
@@ -163,8 +161,7 @@ pub struct NodeConfig {
     /// Memory limit in bytes; 0 means no limit.
     pub maxmemory: u64,
     pub maxmemory_policy: MaxmemoryPolicy,
-    /// Priority for promotion. Sentinel prefers low values and never promotes a replica with
-    /// priority 0.
+    /// Priority for promotion: Sentinel prefers low values, and never promotes a replica with 0.
     pub replica_priority: u32,
     /// Size in bytes of the backlog, from which a replica can resynchronize partially.
     pub backlog_size: usize,

@@ -167,8 +167,7 @@ pub(crate) fn check(script: &[(&str, &str)]) {
     check_on(&mut bench, script);
 }
 
-/// Runs a script of client commands. The line `+100` waits 100 ms, and `1>GET k` makes client 1
-/// send `GET k`.
+/// Runs client commands. `+100` waits 100 ms, and `1>GET k` makes client 1 send `GET k`.
 #[track_caller]
 pub(crate) fn check_on(bench: &mut Bench, script: &[(&str, &str)]) {
     for (line, expected) in script {

@@ -1,5 +1,3 @@
-//! Checks whether the server's state permits writes and reads.
-
 use crate::protocol::error;
 use crate::protocol::error::CommandError;
 use crate::state::server::Server;

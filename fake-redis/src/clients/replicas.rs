@@ -26,8 +26,7 @@ impl Server {
         self.timers.set(Timer::Replication, next.map(WallTime));
     }
 
-    /// Records the offset that a later WAIT compares. Before 7.2, this offset includes other
-    /// clients' writes.
+    /// Records the offset that WAIT compares. Before 7.2, it includes other clients' writes.
     pub(crate) fn note_write_offset(&mut self, key: ClientKey) {
         let offset = self.replication.offset();
         let wrote = offset != self.turn.offset_before;

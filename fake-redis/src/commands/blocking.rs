@@ -39,8 +39,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     .in_scripts_since(RedisVersion::V7_2),
 ];
 
-/// Returns the deadline in wall-clock milliseconds; `None` means no deadline
-/// (`getTimeoutFromObjectOrReply`).
+/// Returns the wall-clock deadline in milliseconds, if any (`getTimeoutFromObjectOrReply`).
 fn deadline(call: &Call<'_>, text: &[u8]) -> Result<Option<i64>, CommandError> {
     const INVALID: CommandError = CommandError::fixed("ERR timeout is not a float or out of range");
     let seconds = parse_double(text).ok_or(INVALID)?;

@@ -57,8 +57,7 @@ pub(crate) fn peek<'c, C: Collection + 'c>(
     C::of(&entry.value).map(Some).ok_or(WRONG_TYPE)
 }
 
-/// Applies `change` to the collection at `key`. If the collection changed, publishes `event`.
-/// Deletes the key if the collection is now empty.
+/// Applies `change`. If the collection changed, publishes `event`; if now empty, deletes the key.
 pub(crate) fn edit<C: Collection, T>(
     call: &mut Call<'_>,
     key: &[u8],

@@ -127,8 +127,8 @@ fn keys(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Replies with a random key. Draws again if the key has expired, but at most 100 times if the server
-/// keeps expired keys, as a replica does (`dbRandomKey`).
+/// Replies with a random key. Draws again if the key has expired, but at most 100 times if the
+/// server keeps expired keys, as a replica does (`dbRandomKey`).
 fn randomkey(call: &mut Call<'_>) -> CommandResult {
     const TRIES_MAX: usize = 100;
     let mut tries = 0;

@@ -40,8 +40,7 @@ fn shutdown(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Saves and stops (`prepareForShutdown` in server.c). With `None`, the server saves if it has save
-/// points.
+/// Saves and stops (`prepareForShutdown` in server.c). `None` saves if there are save points.
 pub(crate) fn end(server: &mut Server, save: Option<bool>) {
     let config = &server.config;
     let has_save_points = config.persistence == Persistence::Rdb && !config.save_points.is_empty();

@@ -8,8 +8,7 @@ pub(crate) fn show(limits: &OutputLimits) -> String {
     shown.join(" ")
 }
 
-/// Accepts either all limits, or none if any limit is invalid (`setConfigOutputBufferLimitOption`
-/// in config.c).
+/// Accepts all limits, or none if one is invalid (`setConfigOutputBufferLimitOption` in config.c).
 pub(crate) fn parse(mut limits: OutputLimits, value: &str) -> Result<OutputLimits, &'static str> {
     let words: Vec<&str> = value.split(' ').filter(|word| !word.is_empty()).collect();
     if !words.len().is_multiple_of(4) {

@@ -1,5 +1,4 @@
-//! Arithmetic with 17 decimals for INCRBYFLOAT and HINCRBYFLOAT. Redis uses `long double`, which
-//! may give other last decimals.
+//! Decimals of INCRBYFLOAT and HINCRBYFLOAT. Redis's `long double` may differ in the last ones.
 
 /// Number of decimals that Redis prints before it removes trailing zeros.
 const DECIMALS: usize = 17;

@@ -1,5 +1,4 @@
-/// Parses a decimal integer. Refuses spaces, a plus sign, leading zeros and `-0`, as `string2ll` in
-/// util.c does.
+/// Parses a decimal integer. Refuses spaces, plus signs, leading zeros and `-0` (`string2ll`).
 pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     if text == b"0" {
         return Some(0);
@@ -83,8 +82,7 @@ pub(crate) fn c_string(text: &[u8]) -> &[u8] {
     text.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
-/// Parses a double. Refuses leading spaces, NaN, overflow and underflow, as `getDoubleFromObject`
-/// does.
+/// Parses a double. Refuses leading spaces, NaN, overflow and underflow (`getDoubleFromObject`).
 pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     let value = whole_double(text)?;
     let is_in_range = if value == 0.0 {

@@ -1,5 +1,4 @@
 //! Snapshots in Redis's RDB format, version 10 (`rdbSaveRio`, `rdbLoadRioWithLoadingCtx` in rdb.c).
-//!
 //! The reader accepts the writer's encodings and the stream nodes of real servers, but no other
 //! packed encoding.
 

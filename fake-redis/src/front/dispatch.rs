@@ -60,8 +60,7 @@ impl Server {
             return self.abort_client(key);
         }
         if self.life.is_over {
-            // A server that has ended sends no reply, for example to a script that SHUTDOWN
-            // stopped.
+            // After SHUTDOWN, the server sends no reply, for example to a stopped script.
             reply.truncate(0);
         }
         self.send_reply(key, reply);
@@ -76,8 +75,7 @@ impl Server {
         }
     }
 
-    /// Executes, queues or refuses a command. Returns `false` if the command must wait
-    /// (`processCommand`).
+    /// Executes, queues or refuses a command. Returns `false` if it must wait (`processCommand`).
     pub(crate) fn process(&mut self, key: ClientKey, args: Args<'_>, reply: &mut Reply) -> bool {
         if is_http(args.get(0)) {
             self.client_mut(key).service.abort();
@@ -115,7 +113,7 @@ impl Server {
         }
     }
 
-    /// Applies a replicated command. From Redis 7.0 on, ends the server if the command writes and the
+    /// Applies a replicated command. From 7.0 on, ends the server if the command writes and the
     /// disk has failed (`replica-ignore-disk-write-errors`).
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
         let minds_disk = self.config.version >= RedisVersion::V7_0;

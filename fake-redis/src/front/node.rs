@@ -27,8 +27,7 @@ impl Node {
         Node { server }
     }
 
-    /// Creates a server like [`Node::new`], with a driver that serves other clients during long
-    /// scripts and loads.
+    /// Like [`Node::new`], with a driver that serves other clients during long scripts and loads.
     pub fn with_driver(
         config: NodeConfig,
         disk: DiskImage,

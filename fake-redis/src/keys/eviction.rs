@@ -7,8 +7,7 @@ use fencepost_machine::KeyChange;
 /// Keys per sample. Redis samples fewer keys, but also keeps a pool of candidates.
 const SAMPLES: usize = 16;
 
-/// Memory of an empty server, in bytes. Redis's own tests set a limit of one byte, which an empty
-/// server must exceed.
+/// Bytes of an empty server, which must exceed the limit of one byte in Redis's own tests.
 const BASE_MEMORY: usize = 2;
 
 impl Server {

@@ -43,8 +43,7 @@ impl Server {
 
     /// Rewrites the files immediately. Redis forks a child process for this.
     fn rewrite_files(&mut self) {
-        // Append pending commands first, because the old file must contain every command if the
-        // rewrite fails.
+        // Append pending commands first: if the rewrite fails, the old file must be complete.
         if self.persistence.has_appended() {
             let bytes = self.persistence.take_appended(self.replication.offset());
             self.outbox.push_output(Output::DiskAppend { bytes });

@@ -10,8 +10,7 @@ impl Server {
         self.persistence.found = Some(image);
     }
 
-    /// Releases the queued messages. With `appendfsync always`, holds them until the data is
-    /// synced.
+    /// Releases the queued messages. `appendfsync always` holds them until the data is synced.
     pub(crate) fn release_sends(&mut self) {
         if self.persistence.awaits_sync() {
             self.persistence.hold(self.outbox.hold());
@@ -28,9 +27,8 @@ impl Server {
         self.outbox.release_held(self.persistence.finish_sync());
     }
 
-    /// Handles a failed sync. After a failed sync of appended commands, `appendfsync always` ends
-    /// the server before the reply; other settings refuse writes until a sync succeeds
-    /// (`flushAppendOnlyFile`).
+    /// After a failed sync of appended commands, `appendfsync always` ends the server before the
+    /// reply; other settings refuse writes until a sync succeeds (`flushAppendOnlyFile`).
     pub(crate) fn disk_failed(&mut self, of: SyncOf, error: SyncError) {
         match (of, self.persistence.mode) {
             (SyncOf::Appended, Persistence::Aof { fsync: Fsync::Always }) => {

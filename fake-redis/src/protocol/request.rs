@@ -1,7 +1,6 @@
-//! Parses requests that may arrive in pieces, with Redis's limits and errors.
-//!
-//! Follows `processMultibulkBuffer` and `processInlineBuffer` in networking.c, which skip the byte
-//! after a `\r` and the two bytes after a bulk string without a check.
+//! Parses requests that may arrive in pieces, with Redis's limits and errors. Follows
+//! `processMultibulkBuffer` and `processInlineBuffer` in networking.c, which skip the byte after a
+//! `\r` and the two bytes after a bulk string without a check.
 
 use crate::data::number;
 use crate::protocol::args::{Args, Span};
@@ -278,8 +277,7 @@ impl RequestReader {
         Ok(true)
     }
 
-    /// Stores the words in place of their line. They fit, because quotes and escapes only shorten
-    /// words.
+    /// Stores the words in place of their line. They fit: quotes and escapes only shorten words.
     fn place_words(&mut self, line_start: usize, words: &[Vec<u8>]) {
         let mut start = line_start;
         for word in words {
@@ -291,8 +289,7 @@ impl RequestReader {
         self.complete = true;
     }
 
-    /// Removes processed bytes from the buffer. This invalidates spans, so call the function only
-    /// between commands.
+    /// Removes processed bytes. This invalidates spans, so call it only between commands.
     fn forget_served(&mut self) {
         if self.position == self.buffer.len() {
             self.buffer.clear();

@@ -14,8 +14,7 @@ impl Server {
 
     pub(crate) fn attach_replica(&mut self, key: ClientKey, request: SyncRequest<'_>) {
         let Some(connection) = self.client(key).connection else { return };
-        // Flush the pending effects before the new replica joins, so that it does not get them
-        // twice.
+        // Flush the pending effects first, so that the new replica does not get them twice.
         self.flush_stream();
         let introduction = self.replication.introduction(key);
         let missed = match request {
@@ -56,8 +55,7 @@ impl Server {
         }
     }
 
-    /// Sends snapshots once the sync delay is over. Keeps waiting replicas connected with empty
-    /// lines.
+    /// Sends snapshots after the sync delay. Keeps waiting replicas connected with empty lines.
     pub(crate) fn send_snapshots_in_time(&mut self) {
         let now = self.clock.seconds();
         let mut longest = None;
@@ -113,7 +111,6 @@ impl Server {
         self.send(connection, missed);
     }
 
-    /// Sends a snapshot to all waiting replicas.
     fn send_snapshots(&mut self) {
         if !self.replication.is_snapshot_wanted() {
             return;

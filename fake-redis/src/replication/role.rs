@@ -39,8 +39,7 @@ impl Server {
         self.client(key).role == Role::Replica
     }
 
-    /// Makes the server a primary, which continues the replicated history under a new id
-    /// (`replicationUnsetMaster`).
+    /// Makes the server a primary with the same history under a new id (`replicationUnsetMaster`).
     pub(crate) fn promote(&mut self) {
         if !self.is_replica() {
             return;

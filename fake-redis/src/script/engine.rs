@@ -1,5 +1,4 @@
 //! The Lua state of a thread, which all servers of the thread share because it is slow to create.
-//!
 //! Shared tables are read-only (shared.rs), so that scripts cannot leave globals behind. The state
 //! of a running script is in [`Run`](super::run::Run). Each server has its own set of *known*
 //! scripts.

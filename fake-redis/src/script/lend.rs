@@ -1,7 +1,5 @@
-//! Lends the current script run to Lua's native functions, which are `'static` and so cannot borrow
-//! it.
-//!
-//! This module has the crate's only unsafe code.
+//! Lends the script run to Lua's native functions, which are `'static` and cannot borrow it. This
+//! module has the crate's only unsafe code.
 
 use std::cell::Cell;
 use std::ptr;

@@ -1,8 +1,6 @@
-//! The iteration order of tables in scripts, which is the same in each run.
-//!
-//! The array part comes first. The other keys follow in the order in which Redis would visit them
-//! after insertion in ascending order, except that keys with address hashes, such as tables, come
-//! last.
+//! The iteration order of tables in scripts, which is the same in each run. The array part comes
+//! first. The other keys follow in the order in which Redis would visit them after insertion in
+//! ascending order, except that keys with address hashes, such as tables, come last.
 
 use super::host::{self, Native, Result, as_number, raise_text};
 use super::limits::work;

@@ -80,8 +80,7 @@ pub(super) fn real(table: Gc<Table>) -> Gc<Table> {
     find(Value::Table(table)).map_or(table, |shared| shared.real)
 }
 
-/// Returns the metatable that scripts see, or nil if they see none. Returns `None` for values that
-/// Lua's own `getmetatable` handles.
+/// Returns the metatable that scripts see, or nil; `None` leaves the call to Lua's `getmetatable`.
 pub(super) fn metatable(value: Value) -> Option<Value> {
     let seen = match value {
         Value::Str(_) => CURRENT.with_borrow(|current| current.strings),

@@ -1,5 +1,4 @@
-//! The table iterations of the running script, and the numbers that `tostring` shows instead of
-//! addresses.
+//! The running script's table iterations, and the numbers that `tostring` shows for addresses.
 
 use super::values::{address_of, is_same};
 use luna_core::runtime::{Gc, Table, Value};

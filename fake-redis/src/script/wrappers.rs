@@ -138,8 +138,7 @@ fn getmetatable(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     }
 }
 
-/// Creates a coroutine that first enables polling, because Lua requires polling to be enabled for
-/// each thread.
+/// Creates a coroutine after enabling polling, which Lua requires for each thread.
 fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let body = vm.nat_arg(slot, count, 0);
     if !matches!(body, Value::Closure(_)) || !limits::has_driver() {

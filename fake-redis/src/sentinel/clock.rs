@@ -1,18 +1,15 @@
-//! Sentinel's timer, and TILT mode after clock jumps (`sentinelCheckTiltCondition`).
-//!
-//! Redis enters TILT if its clock goes back, or if two ticks, normally 52 to 100 ms apart, are over
-//! two seconds apart. This model sleeps longer. It enters TILT if its clock goes back by more than
-//! one tick, or if its timer is late by more than two seconds less one tick.
+//! Sentinel's timer, and TILT mode after clock jumps (`sentinelCheckTiltCondition`). Redis enters
+//! TILT if its clock goes back, or if two ticks, normally 52 to 100 ms apart, are over two seconds
+//! apart. This model sleeps longer. It enters TILT if its clock goes back by more than one tick, or
+//! if its timer is late by more than two seconds less one tick.
 
 use super::period;
 use fencepost_machine::{Output, Outputs, WallTime};
 
-/// Ticks per second. Redis draws the frequency of each tick between `CONFIG_DEFAULT_HZ` and twice
-/// that value.
+/// Ticks per second. Redis draws each tick's frequency from `CONFIG_DEFAULT_HZ` to twice that.
 const TICKS_PER_SECOND: std::ops::Range<u64> = 10..20;
 
-/// Longest tick in milliseconds. A timer that would fire at most this much too late is not set
-/// again.
+/// Longest tick in milliseconds. A timer that would fire at most this late is not set again.
 const TICK_MS_MAX: i64 = 100;
 
 #[derive(Debug, Default)]

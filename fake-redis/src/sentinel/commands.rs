@@ -1,5 +1,3 @@
-//! Dispatches the commands of a Sentinel.
-
 use super::{Sentinel, clients::Client, instance::HELLO_CHANNEL};
 use crate::protocol::args::Args;
 use crate::protocol::reply::Protocol;

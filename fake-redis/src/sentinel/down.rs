@@ -28,8 +28,7 @@ impl Instance {
         silent.min(demoted)
     }
 
-    /// Returns the time from which the command connection is stale because a PING is unanswered, or
-    /// `i64::MAX`.
+    /// Returns when an unanswered PING makes the command connection stale, or `i64::MAX`.
     pub(crate) fn command_stale_from(&self) -> i64 {
         match (&self.link.command, self.link.ping_pending_since) {
             (Some(_), Some(since)) => {
@@ -40,8 +39,7 @@ impl Instance {
         }
     }
 
-    /// Returns the time from which the subscription is stale because no hello arrives, or
-    /// `i64::MAX`. This Sentinel's own hellos also count.
+    /// Returns when missing hellos make the subscription stale, or `i64::MAX`. Own hellos count.
     pub(crate) fn pubsub_stale_from(&self) -> i64 {
         if self.link.pubsub.is_none() {
             return i64::MAX;
@@ -154,8 +152,7 @@ impl Instance {
         retry.max(self.opinion.replied_at + period::ASK_MS)
     }
 
-    /// Records the opinion in a reply. Ignores an invalid reply
-    /// (`sentinelReceiveIsMasterDownReply`).
+    /// Records the opinion in a reply, if it is valid (`sentinelReceiveIsMasterDownReply`).
     pub(crate) fn take_opinion(&mut self, reply: &BytesFrame, now: i64) {
         self.link.ask_pending_since = None;
         let BytesFrame::Array(elements) = reply else { return };

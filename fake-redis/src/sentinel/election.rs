@@ -1,5 +1,4 @@
-//! Elects the leader of a failover. The leader needs the votes of a majority of the known
-//! Sentinels, and at least as many votes as the quorum.
+//! Elects the leader of a failover, by a majority of the known Sentinels and at least the quorum.
 
 use super::{core::Core, master::Master, period};
 use std::collections::BTreeMap;
@@ -27,8 +26,7 @@ impl Master {
         (self.leader.as_deref(), self.leader_epoch)
     }
 
-    /// Votes, unless this Sentinel already voted in the epoch. Returns the leader if there is one
-    /// (`sentinelGetLeader`).
+    /// Votes once per epoch. Returns the leader, if there is one (`sentinelGetLeader`).
     pub(crate) fn leader(&mut self, epoch: u64, core: &mut Core) -> Option<String> {
         let mut votes: BTreeMap<String, usize> = BTreeMap::new();
         for sentinel in &self.sentinels {

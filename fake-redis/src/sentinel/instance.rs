@@ -33,8 +33,7 @@ pub(crate) enum Reconfigured {
     Done,
 }
 
-/// A monitored instance (`sentinelRedisInstance`). Times are wall-clock milliseconds; 0 means
-/// never.
+/// A monitored instance (`sentinelRedisInstance`). Times are wall-clock ms; 0 means never.
 #[derive(Debug)]
 pub(crate) struct Instance {
     pub(crate) kind: Kind,

@@ -136,8 +136,7 @@ impl Master {
         context.core.event("+reset-master", name_master(&self.node));
     }
 
-    /// Changes the primary. The old primary becomes a replica of the new primary
-    /// (`sentinelResetMasterAndChangeAddress`).
+    /// Changes the primary; the old one becomes a replica (`sentinelResetMasterAndChangeAddress`).
     pub(crate) fn change_address(&mut self, new: Address, context: &mut Context<'_>) {
         let mut addresses: Vec<Address> =
             self.replicas.iter().map(|replica| replica.address.clone()).collect();

@@ -1,7 +1,6 @@
-//! Sentinel's configuration file (`rewriteConfigSentinelOption`, `sentinelFlushConfig`).
-//!
-//! As in Redis, the Sentinel writes and syncs each change before it replies. The file contains the
-//! epoch of the last vote, so a restarted Sentinel cannot vote again in that epoch.
+//! Sentinel's configuration file (`rewriteConfigSentinelOption`, `sentinelFlushConfig`). As in
+//! Redis, the Sentinel writes and syncs each change before it replies. The file contains the epoch
+//! of the last vote, so a restarted Sentinel cannot vote again in that epoch.
 
 use super::{
     Address, Sentinel, SentinelConfig,

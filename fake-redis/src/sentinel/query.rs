@@ -131,8 +131,7 @@ fn address_of(masters: &[Master], name: &[u8], reply: &mut Reply) {
     }
 }
 
-/// Reports whether the primary is subjectively down. In TILT mode, the answer is always no. Votes
-/// if the request names a candidate.
+/// Reports whether the primary is subjectively down (in TILT: no). Votes for a given candidate.
 fn is_master_down(
     masters: &mut [Master],
     args: Args<'_>,

@@ -1,7 +1,5 @@
-//! Computes when Sentinel must next check its instances.
-//!
-//! Each rule returns the earliest time at which it would act. A time too early only costs a
-//! wake-up; a time too late delays an action.
+//! Computes when Sentinel must next check its instances. Each rule returns the earliest time at
+//! which it would act. A time too early only costs a wake-up; a time too late delays an action.
 
 use super::{
     attempt::Step,
@@ -57,8 +55,7 @@ impl Schedule {
                     self.instances[place] = instance_due(core, instance, master.watch());
                 }
                 let due = self.instances.iter().fold(self.others, |due, one| due.min(*one));
-                // Release builds omit this check, because it costs as much as working without the
-                // cache.
+                // Release builds omit this check, because it costs as much as having no cache.
                 if cfg!(any(test, debug_assertions)) {
                     let all = all_due(core, masters);
                     assert_eq!(due, all, "the stored schedule equals the calculated one");

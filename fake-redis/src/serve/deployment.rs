@@ -14,8 +14,7 @@ use std::path::PathBuf;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ServeOptions {
     pub bind: IpAddr,
-    /// Port of the first server. The other servers use the next ports. With 0, all servers use free
-    /// ports.
+    /// Port of the first server; others use the next ports. With 0, all servers use free ports.
     pub port: u16,
     /// Number of independent primaries. Only a single primary may have replicas and Sentinels.
     pub nodes: u16,

@@ -18,8 +18,7 @@ pub(crate) struct Wait<A> {
     pub(crate) keys: Vec<Box<[u8]>>,
     pub(crate) wanted: Wanted,
     pub(crate) attempt: A,
-    /// Writes the reply of a command that must not block (in EXEC and in scripts). The reply after
-    /// a timeout is always a null array.
+    /// Replies if the command must not block (EXEC, scripts). A timeout always gets a null array.
     pub(crate) give_up: fn(&mut Reply),
     pub(crate) until_ms: Option<i64>,
 }

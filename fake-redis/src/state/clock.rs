@@ -30,8 +30,7 @@ impl Clock {
         (self.now.0 - then.0).max(0) / 1_000_000
     }
 
-    /// Returns the time of the next cron run at or after `micros`. The seed determines the phase of
-    /// a server's runs.
+    /// Returns the time of the first cron run at or after `micros`. The seed sets the phase.
     pub(crate) fn next_cron(&self, micros: i64) -> WallTime {
         let since_last = micros.saturating_sub(self.cron_phase).rem_euclid(CRON_PERIOD_MICROS);
         let wait = if since_last == 0 { 0 } else { CRON_PERIOD_MICROS - since_last };

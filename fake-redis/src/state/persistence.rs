@@ -101,8 +101,7 @@ impl PersistenceState {
         self.appended.split().freeze()
     }
 
-    /// Returns the second until which writes wait for a running sync, at most two seconds. `None`
-    /// lets the server write.
+    /// Returns the second until which a running sync delays writes, at most two seconds, if any.
     pub(crate) fn postponed_until(&mut self, second: i64) -> Option<i64> {
         if self.mode != (Persistence::Aof { fsync: Fsync::EverySec }) || !self.is_syncing() {
             return None;

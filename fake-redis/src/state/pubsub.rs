@@ -3,8 +3,7 @@ use crate::state::subscription::{Kind, Subscriptions};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Subscribers by channel or pattern. The names are unordered, so that their removal takes constant
-/// time.
+/// Subscribers by channel or pattern, unordered, so that a removal takes constant time.
 pub(crate) type Listeners = IndexMap<Box<[u8]>, Vec<ClientKey>, FxBuildHasher>;
 
 #[derive(Clone, Debug, Default)]

@@ -44,8 +44,7 @@ pub(crate) struct Replication {
     pub(crate) good_replicas: usize,
     introductions: BTreeMap<ClientKey, Introduction>,
     link: Link,
-    /// `true` if the data matches the replication ID and offset in `history`, so the server can ask
-    /// for a partial resynchronization.
+    /// `true` if the data matches `history`, so the server can ask for a partial resynchronization.
     pub(crate) may_continue: bool,
     pub(crate) down_since: Option<i64>,
     waiting: Vec<Waiting>,

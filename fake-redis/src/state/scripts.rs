@@ -29,8 +29,7 @@ impl Permissions {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Settings {
-    /// `true` to encode an array with too many holes as an object. `false` makes such an array an
-    /// error.
+    /// `true` encodes an array with too many holes as an object; `false` makes it an error.
     pub(crate) sparse_convert: bool,
     /// Maximum ratio of an array's length to the number of its elements; 0 disables the check.
     pub(crate) sparse_ratio: i32,

@@ -73,8 +73,7 @@ fn memory_that_was_taken_is_given_back() {
     assert_eq!(bench.node.server_mut().used_memory(), 0);
 }
 
-/// A script with a `#!lua` line but without `allow-oom` fails before it runs if the server is over
-/// its memory limit.
+/// A script with `#!lua` but without `allow-oom` fails before it runs if memory is over the limit.
 #[test]
 fn memory_without_a_bound_is_never_full() {
     let mut bench = Bench::new();

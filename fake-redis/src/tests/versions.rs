@@ -75,8 +75,7 @@ fn before_7_2_hello_omits_the_protocol_in_its_advice() {
     }
 }
 
-/// Redis 7.2.4 writes the numbers of scripts with `fpconv_dtoa`; later releases treat whole numbers
-/// separately (redis/redis#13115).
+/// Redis 7.2.4 uses `fpconv_dtoa`; later releases treat whole numbers apart (redis/redis#13115).
 #[test]
 fn from_7_2_on_scripts_pass_the_shortest_text_of_a_number() {
     let numbers = [
@@ -105,8 +104,7 @@ fn from_7_2_on_scripts_pass_the_shortest_text_of_a_number() {
     }
 }
 
-/// 7.2 allows blocking commands in scripts (redis/redis#11568), and a later release WAITAOF
-/// (redis/redis#12977).
+/// Scripts may call blocking commands (redis/redis#11568), later WAITAOF (redis/redis#12977).
 #[test]
 fn from_7_2_on_scripts_may_call_blocking_commands_that_do_not_block() {
     let versions = [RedisVersion::V7_0, RedisVersion::V7_2, RedisVersion::V8_4];

@@ -1,5 +1,4 @@
-//! Tests that use real programs. A test without its program is skipped, or fails if
-//! `FENCEPOST_REAL_REDIS` is set.
+//! Skips a test without its real program, or fails it if `FENCEPOST_REAL_REDIS` is set.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

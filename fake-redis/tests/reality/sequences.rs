@@ -1,7 +1,6 @@
 use proptest::prelude::*;
 
-/// Templates of commands. A word in braces is replaced with a random choice from its
-/// `alternatives`.
+/// Command templates. A random choice of its `alternatives` replaces each word in braces.
 const TEMPLATES: &[&str] = &[
     "SET {s} {v}",
     "SET {s} {v} {setopt} {setopt}",

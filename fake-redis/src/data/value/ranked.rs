@@ -42,8 +42,7 @@ impl Ranked {
         self.count(self.root)
     }
 
-    /// Returns the first rank for which `is_reached` is true. `is_reached` must be true for all
-    /// later ranks.
+    /// Returns the first rank for which `is_reached` holds; it must hold for all later ranks.
     pub(super) fn first_rank(&self, is_reached: impl Fn(&[u8], f64) -> bool) -> usize {
         let (mut at, mut before) = (self.root, 0);
         while let Some(place) = at {
@@ -168,8 +167,7 @@ impl Ranked {
         }
     }
 
-    /// Joins two trees under a root. Restores the balance, which one insertion or removal may have
-    /// disturbed.
+    /// Joins two trees under a root. Restores the balance after at most one insertion or removal.
     fn balanced(&mut self, root: u32, left: Tree, right: Tree) -> u32 {
         if self.weight(right) > DELTA * self.weight(left) {
             self.turned_left(root, left, right)

@@ -2,8 +2,7 @@
 
 use crate::script::host::{Arguments, Native, Result, native};
 
-/// 2^52 + 2^51. Adding this number to a double leaves the rounded value, modulo 2^32, in the low 32
-/// bits of the sum.
+/// 2^52 + 2^51: its sum with a double has the rounded double, modulo 2^32, in the low 32 bits.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
 pub(super) const FUNCTIONS: [(&str, Native); 12] = [

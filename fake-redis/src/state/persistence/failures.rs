@@ -1,5 +1,4 @@
-//! Failed writes to the disk, after which the server may refuse client writes
-//! (`writeCommandsDeniedByDiskError`).
+//! Failed disk writes, after which the server may refuse writes (`writeCommandsDeniedByDiskError`).
 
 use crate::config::{NodeConfig, Persistence};
 use crate::protocol::error::{self, CommandError};
@@ -85,8 +84,7 @@ impl Failures {
         }
     }
 
-    /// Returns the result of `refuses_writes` if it differs from the last returned result. Call
-    /// this after each input.
+    /// Returns the result of `refuses_writes` if it changed. Call this after each input.
     pub(crate) fn take_change(&mut self, config: &NodeConfig) -> Option<bool> {
         if std::mem::take(&mut self.is_undecided) {
             return None;

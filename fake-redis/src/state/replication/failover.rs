@@ -65,8 +65,7 @@ impl Replication {
         self.failover.as_ref().is_some_and(|failover| failover.phase == Phase::InProgress)
     }
 
-    /// Returns `true` during a failover with a TIMEOUT. As in Redis, the primary then sends no
-    /// pings, because pings lengthen the stream.
+    /// As in Redis, a failover with a TIMEOUT suspends pings, because they lengthen the stream.
     pub(super) fn are_pings_suspended(&self) -> bool {
         self.failover.as_ref().is_some_and(|failover| failover.ends_at_ms.is_some())
     }

@@ -78,8 +78,7 @@ impl History {
         self.backlog = None;
     }
 
-    /// Begins a new history. The old id stays valid for the stream before this point
-    /// (`shiftReplicationId`).
+    /// Begins a new history; the old id stays valid for the stream so far (`shiftReplicationId`).
     pub(crate) fn branch_off(&mut self, id: String) {
         self.second_id = std::mem::replace(&mut self.id, id);
         self.second_offset = Some(self.offset + 1);

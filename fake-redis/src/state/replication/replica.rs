@@ -119,8 +119,7 @@ impl Replication {
         }
     }
 
-    /// Sends the snapshot to all waiting replicas. `send` returns `true` if the replica must
-    /// acknowledge the snapshot.
+    /// Sends the snapshot to all waiting replicas. `send` returns whether one must acknowledge it.
     pub(crate) fn share_snapshot(
         &mut self,
         now_seconds: i64,

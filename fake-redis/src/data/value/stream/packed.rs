@@ -1,5 +1,4 @@
-//! Reads and writes the listpack of a stream node (listpack.c; "Every stream item inside the
-//! listpack" in t_stream.c).
+//! The listpack of a stream node (listpack.c; "Every stream item inside the listpack", t_stream.c).
 
 use super::{Entry, Pairs, StreamId};
 use crate::data::number::parse_integer;
@@ -92,8 +91,7 @@ impl Elements {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Appends the element's length in groups of seven bits, for reading backward
-    /// (`lpEncodeBacklen`).
+    /// Appends the element's length in groups of 7 bits, for reading backward (`lpEncodeBacklen`).
     fn close(&mut self, start: usize) {
         let length = self.bytes.len() - start;
         let places = backward_length(length);
@@ -115,8 +113,7 @@ fn backward_length(length: usize) -> usize {
     }
 }
 
-/// Reads a node's entries, except those that are marked as removed. Returns `None` for a malformed
-/// node.
+/// Reads a node's entries, except removed ones. Returns `None` for a malformed node.
 pub(crate) fn read(first: StreamId, bytes: &[u8]) -> Option<Vec<Entry>> {
     let (head, body) = bytes.split_at_checked(HEADER)?;
     let total = u32::from_le_bytes(head[..4].try_into().ok()?);
