@@ -1,7 +1,6 @@
-//! A connection to one Redis server.
-//!
-//! [`Connection::call`] takes the connection by value and returns it only with a complete reply. A
-//! dropped call therefore closes the connection, so no later call can receive its reply.
+//! A connection to one Redis server. [`Connection::call`] takes the connection by value and returns
+//! it only with a complete reply. A dropped call therefore closes the connection, so no later call
+//! can receive its reply.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env, Socket};

@@ -68,15 +68,13 @@ pub trait World {
     fn poll_timer(&self, timer: TimerKey, context: &mut Context<'_>) -> Poll<()>;
     fn cancel_timer(&self, timer: TimerKey);
     fn connect(&self, caller: Caller, address: &Address) -> io::Result<SocketKey>;
-    /// Completes when the connection is open or has failed. Stays pending while the peer is
-    /// unreachable.
+    /// Completes once the connection is open or has failed; pending while the peer is unreachable.
     fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>>;
     /// Makes reads fail with `TimedOut` after a duration on the host's monotonic clock.
     fn limit(&self, socket: SocketKey, after: Duration);
     fn lift_limit(&self, socket: SocketKey);
     /// Appends received bytes to `buffer` and returns their number, or 0 at the end of the stream.
-    /// Returns `ConnectionReset` only after it has returned all bytes that arrived before the
-    /// reset.
+    /// `ConnectionReset` follows only after all bytes that arrived before the reset.
     fn poll_read(
         &self,
         socket: SocketKey,
@@ -245,8 +243,7 @@ impl Socket {
         self.world.lift_limit(self.key);
     }
 
-    /// Sends at least one byte and returns how many bytes it sent. After an error, no byte was
-    /// sent.
+    /// Sends at least one byte and returns how many it sent. After an error, it sent none.
     pub async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         std::future::poll_fn(|context| self.poll_write(context, bytes)).await
     }

@@ -1,7 +1,6 @@
-//! Locks on etcd, and their client, which uses the JSON gateway.
-//!
-//! Sources: etcd 3.4.23 and 3.5.0. As in `etcdctl lock`, each acquisition opens its own
-//! [`session`]. A lock's keys are below the resource's name, each named after its lease.
+//! Locks on etcd, and their client, which uses the JSON gateway. Sources: etcd 3.4.23 and 3.5.0. As
+//! in `etcdctl lock`, each acquisition opens its own [`session`]. A lock's keys are below the
+//! resource's name, each named after its lease.
 
 pub mod gateway;
 pub mod http;

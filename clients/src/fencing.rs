@@ -1,8 +1,6 @@
-//! `fencing`: `single-node` with a fencing token.
-//!
-//! Sources: Redis documentation, "Distributed Locks with Redis"; Martin Kleppmann, "How to do
-//! distributed locking" (2016). The script that takes the lock also increments a counter, which
-//! never expires and is as durable as its server.
+//! `fencing`: `single-node` with a fencing token. Sources: Redis documentation, "Distributed Locks
+//! with Redis"; Martin Kleppmann, "How to do distributed locking" (2016). The script that takes the
+//! lock also increments a counter, which never expires and is as durable as its server.
 
 use crate::call_error::CallError;
 use crate::env::Env;

@@ -1,8 +1,6 @@
 //! Locks on GemFire. Source: Apache Geode 1.15.1, the open-source edition. The protocol is
-//! fencepost's own.
-//!
-//! A process is a member of the distributed system ([`member`]). When the member departs, the
-//! grantor frees its locks. After an abandoned call, the member departs.
+//! fencepost's own. A process is a member of the distributed system ([`member`]). When the member
+//! departs, the grantor frees its locks. After an abandoned call, the member departs.
 //!
 //! - `gemfire` is the lock of Spring Integration's `GemfireLockRegistry`, with the lease of the
 //!   cache (`lock-lease`, two minutes by default). The cache of a departed holder closes, and its

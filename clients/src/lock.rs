@@ -1,5 +1,4 @@
-//! The [`Algorithm`] and [`Lock`] traits, the results of their calls, and the [`Definition`] of a
-//! lock.
+//! The [`Algorithm`] and [`Lock`] traits, their results, and the [`Definition`] of a lock.
 //!
 //! # Writing a lock
 //!
@@ -128,8 +127,8 @@ pub struct Usage {
     pub leaves: bool,
     /// Relies on the lock to renew its lease, so a critical section may outlast one lease.
     pub renews: bool,
-    /// Requests a lock-delay ([`Settings::lock_delay`]): after its holder has failed, the lock stays
-    /// taken for this time.
+    /// Requests a lock-delay ([`Settings::lock_delay`]): after its holder has failed, the lock
+    /// stays taken for this time.
     pub delays: bool,
 }
 
@@ -156,16 +155,14 @@ pub trait Lock {
     /// application writes nothing and releases the outer lease.
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition>;
 
-    /// Releases the lock. The application calls this once per lease, even after the lease has
-    /// ended.
+    /// Releases the lock. The application calls this once per lease, even if the lease has ended.
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release>;
 
     /// Returns [`Extension::Unsupported`] unless the algorithm has extensions.
     ///
-    /// **Extended** ([`Usage::extends`]): while it works, the application extends the lease
-    /// whenever less than a third of the ttl is left. After `NotHeld` the application leaves the
-    /// critical section without a further write. After `Unknown` it retries every tenth of the ttl
-    /// until the lease ends.
+    /// **Extended** ([`Usage::extends`]): the application extends the lease whenever less than a
+    /// third of the ttl is left. After `NotHeld` it leaves the critical section without a further
+    /// write; after `Unknown` it retries every tenth of the ttl until the lease ends.
     fn extend<'a>(&'a mut self, lease: &'a mut Lease) -> BoxFuture<'a, Extension> {
         let _ = lease;
         Box::pin(std::future::ready(Extension::Unsupported))
@@ -189,8 +186,7 @@ pub trait Lock {
         Box::pin(std::future::pending())
     }
 
-    /// Returns the lock for another thread of the process, or `None` if the lock supports only one
-    /// thread.
+    /// Returns the lock for another thread, or `None` if the lock supports only one thread.
     fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
         let _ = env;
         None
@@ -428,7 +424,6 @@ pub struct Definition {
     /// `true` if the lock promises to serve waiters in order of arrival.
     pub is_fair: bool,
     pub models: Option<&'static str>,
-    /// Builds the lock for a process's first thread. Panics if the servers do not match the
-    /// deployment.
+    /// Builds the lock for a process's first thread. Panics if the servers do not match.
     pub build: fn(Env, &Servers, &Settings) -> Box<dyn Lock>,
 }

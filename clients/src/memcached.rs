@@ -1,8 +1,7 @@
-//! Locks on memcached.
-//!
-//! Source: article 001. memcached has no scripts, but `cas` stores an item only if it has not
-//! changed since the client read it (doc/protocol.txt). The server counts a lease in whole seconds
-//! and reads its clock once a second, so a lease of ten seconds ends after nine to ten seconds.
+//! Locks on memcached. Source: article 001. memcached has no scripts, but `cas` stores an item only
+//! if it has not changed since the client read it (doc/protocol.txt). The server counts a lease in
+//! whole seconds and reads its clock once a second, so a lease of ten seconds ends after nine to
+//! ten seconds.
 
 pub mod add;
 pub mod cas;

@@ -11,18 +11,18 @@
 //!   the lock gone **stops without a report**, and the holder continues.
 //! - `redisson-lease` has a lease of one ttl, which no watchdog renews.
 //! - With Sentinel, `redisson-wait` sends `WAIT` after each acquire and each release if the primary
-//!   has replicas, and releases a lock that no replica acknowledges. Version 4.7.0 does so only if the
-//!   server knows `WAITAOF` (Redis 7.2). **A client that once found no replica never sends `WAIT`
-//!   again.** If the reply to an acquire is lost, the library sends the
-//!   acquire again. The lock's count is then 2, and **the release does not free the lock**.
+//!   has replicas, and releases a lock that no replica acknowledges. Version 4.7.0 does so only if
+//!   the server knows `WAITAOF` (Redis 7.2). **A client that once found no replica never sends
+//!   `WAIT` again.** If the reply to an acquire is lost, the library sends the acquire again. The
+//!   lock's count is then 2, and **the release does not free the lock**.
 //! - `redisson-fair` and `redisson-redlock` are in [`fair`] and [`red_lock`].
 //!
-//! If the reply to an acquire is lost while the call already waits, the call **returns false, even if
-//! the server granted the lock** (`RedissonLock.tryLock` catches `RedisResponseTimeoutException`). If
-//! the first reply is lost, the library throws an exception.
+//! If the reply to an acquire is lost while the call already waits, the call **returns false, even
+//! if the server granted the lock** (`RedissonLock.tryLock` catches
+//! `RedisResponseTimeoutException`). If the first reply is lost, the library throws an exception.
 //!
-//! A release also sets a *latch*, a key that holds its result: if the same release arrives twice, the
-//! script returns that result. After the reply, the client deletes the latch and does not wait.
+//! A release also sets a *latch*, a key that holds its result: if the same release arrives twice,
+//! the script returns that result. After the reply, the client deletes the latch and does not wait.
 //!
 //! Unlike the library, the model opens separate connections for a subscription and for the latches,
 //! measures durations on the monotonic clock, calls scripts by digest, and sends no `WAIT` after a

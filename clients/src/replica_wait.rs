@@ -1,5 +1,4 @@
 //! `WAIT` after a grant: the client gives up a lock that too few replicas have acknowledged.
-//!
 //! Source: Redis documentation, `WAIT numreplicas timeout`. A failover may still lose an
 //! acknowledged lock. From Redis 7.2 on, WAIT ignores everything after the connection's last write.
 

@@ -128,8 +128,7 @@ fn reply_of(frame: &RangeFrame, bytes: &Bytes) -> Reply {
     }
 }
 
-/// Returns `false` if arrays are nested more than [`DEPTH_MAX`] deep. May return `true` for invalid
-/// or incomplete input, which the decoder detects.
+/// Returns `false` for arrays nested deeper than [`DEPTH_MAX`]. The decoder rejects invalid input.
 fn nests_within_bound(bytes: &[u8]) -> bool {
     let mut open = [0_usize; DEPTH_MAX];
     let mut depth = 0;

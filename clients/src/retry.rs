@@ -48,8 +48,7 @@ impl Retry {
         }
     }
 
-    /// Waits until the next attempt is due. Returns `false` after an interrupt, or if the delay
-    /// would reach the deadline.
+    /// Waits until the next attempt is due. Returns `false` if interrupted or past the deadline.
     pub async fn wait_to_retry(&mut self) -> bool {
         let Some(delay) = self.delay() else { return false };
         self.env.sleep(delay).await;

@@ -1,9 +1,8 @@
-//! Locks in PostgreSQL.
-//!
-//! Sources: articles 000 and 004. A lock of [`spring`] or [`shedlock`] is a row with an owner and a
-//! time, which any process may take over once it considers the row expired. A lock of [`advisory`]
-//! or [`for_update`] belongs to a database session or a transaction, and ends with the connection.
-//! Each thread has one connection ([`session`]); connection pools are not modelled.
+//! Locks in PostgreSQL. Sources: articles 000 and 004. A lock of [`spring`] or [`shedlock`] is a
+//! row with an owner and a time, which any process may take over once it considers the row expired.
+//! A lock of [`advisory`] or [`for_update`] belongs to a database session or a transaction, and
+//! ends with the connection. Each thread has one connection ([`session`]); connection pools are not
+//! modelled.
 
 pub mod advisory;
 pub mod for_update;

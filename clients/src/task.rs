@@ -147,8 +147,7 @@ impl Notify {
         Notify::default()
     }
 
-    /// Wakes the first waiter in the queue. If the queue is empty, keeps the notification for the
-    /// next task that waits.
+    /// Wakes the first waiter in the queue, or else keeps the notification for the next one.
     pub fn notify_one(&self) {
         let mut waiters = self.inner.borrow_mut();
         match waiters.queue.pop_front() {

@@ -1,5 +1,4 @@
 //! `checked`: [`single_node`](crate::single_node) with a check just before the guarded write.
-//!
 //! Source: article 000, "Handling deadlocks" and "Problems", 4. One mistake remains: **the check
 //! and the write are two steps**, so the lock may expire between them. `fencing` fixes this.
 

@@ -17,12 +17,11 @@
 //! return false
 //! ```
 //!
-//! In both locks, the timeout counts the sleeps but not the calls, and an exception of Jedis ends the
-//! acquire. `jedis-getset` keeps these mistakes: **DEL ignores the owner**; **GETSET nil counts as a
-//! loss**, so the new key blocks all processes until its time has passed; and **the loser's GETSET
-//! overwrites the winner's time**.
-//! `jedis-getset-owner` fixes all three with a stored owner, compare-and-set and
-//! compare-and-delete. Both locks **compare the clocks of different clients**.
+//! In both locks, the timeout counts the sleeps but not the calls, and an exception of Jedis ends
+//! the acquire. `jedis-getset` keeps these mistakes: **DEL ignores the owner**; **GETSET nil counts
+//! as a loss**, so the new key blocks all processes until its time has passed; and **the loser's
+//! GETSET overwrites the winner's time**. `jedis-getset-owner` fixes all three with a stored owner,
+//! compare-and-set and compare-and-delete. Both locks **compare the clocks of different clients**.
 
 use super::stamp::{Value, now_ms, set_if_unchanged, time_in};
 use super::{AttemptFailure, Base, acquisition, release_result};

@@ -1,5 +1,4 @@
 //! `set-px-get-del` and `thread-id-get-del`: the client compares owners before it sends DEL.
-//!
 //! Source: article 001, "Problems", second. **GET and DEL are two commands**, so DEL may remove the
 //! lock of another process. `single-node` fixes this. `thread-id-get-del` stores the article's
 //! `Thread.currentThread().getId()`, which is **unique only within its process**; `set-px-get-del`

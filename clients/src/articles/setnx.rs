@@ -1,8 +1,6 @@
-//! `setnx`: SETNX without an expiry.
-//!
-//! Source: article 000, "Locking": `SETNX foo.lock <current unix time>`, `DEL foo.lock`. One
-//! mistake remains: **the key never expires**, so the lock stays taken if a holder dies or a DEL is
-//! lost. `set-ex-del` fixes this.
+//! `setnx`: SETNX without an expiry. Source: article 000, "Locking": `SETNX foo.lock <current unix
+//! time>`, `DEL foo.lock`. Mistake: **the key never expires**, so it outlives a dead holder or a
+//! lost DEL. `set-ex-del` fixes this.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::commands::set_nx;

@@ -1,9 +1,8 @@
-//! Calls to an etcd cluster through its JSON gateway.
-//!
-//! Like clientv3 (`clientv3/retry.go`), the client repeats reads, and grants and revocations of
-//! leases (`repeatable`). It repeats a change of keys only if no earlier try can have reached a
-//! member (`nonRepeatable`). It waits 25 ms plus or minus a tenth between two tries
-//! (`defaultBackoffWaitBetween`). Unlike clientv3, it ends most calls after the `command_timeout`.
+//! Calls to an etcd cluster through its JSON gateway. Like clientv3 (`clientv3/retry.go`), the
+//! client repeats reads, and grants and revocations of leases (`repeatable`). It repeats a change
+//! of keys only if no earlier try can have reached a member (`nonRepeatable`). It waits 25 ms plus
+//! or minus a tenth between two tries (`defaultBackoffWaitBetween`). Unlike clientv3, it ends most
+//! calls after the `command_timeout`.
 
 use super::http::Link;
 use super::{number, to_base64};
@@ -21,8 +20,7 @@ const BACKOFF: std::ops::RangeInclusive<Duration> =
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
     Refused(String),
-    /// The member answered UNAVAILABLE, for example because the cluster has no leader. The cluster
-    /// may still execute the call.
+    /// UNAVAILABLE, for example without a leader. The cluster may still execute the call.
     Unavailable(String),
     Lost(CallError),
 }

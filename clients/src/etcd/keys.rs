@@ -33,8 +33,7 @@ pub async fn enter(
     Ok(Place { revision, is_first: owner == 0 || owner == revision })
 }
 
-/// Returns the last key created before `revision` and the cluster's revision, or `None` if there is
-/// no such key.
+/// Returns the last key created before `revision`, if any, and the cluster's revision.
 pub async fn last_key_before(
     gateway: &Gateway,
     prefix: &str,

@@ -1,5 +1,4 @@
 //! `etcd-lock-api`: the lock built into etcd's server, `/v3/lock/lock` and `/v3/lock/unlock`.
-//!
 //! Source: etcd 3.4.23, `etcdserver/api/v3lock/lock.go` and `v3lock.proto`. The client keeps the
 //! lease alive and calls the server. The 3.4 server has this mistake: **it does not check the
 //! caller's key after the wait**, so it may grant the lock to a caller whose lease has ended (etcd

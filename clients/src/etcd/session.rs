@@ -121,8 +121,7 @@ mod tests {
     const NO_LEADER: &str = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 33\r\n\r\n\
                              {\"code\":14,\"message\":\"no leader\"}";
 
-    /// Opens and closes a session on a member, and returns the number of calls of this path, the
-    /// outcome, and the time at the end in milliseconds.
+    /// Opens and closes a session; returns this path's number of calls, the outcome, the end in ms.
     fn calls_of(
         path: &'static str,
         answer: impl Fn(usize) -> Answer + 'static,

@@ -159,8 +159,7 @@ impl Member {
         }
     }
 
-    /// Releases the lock, or cancels a lock call that still waits. Returns `true` if the lock was
-    /// held.
+    /// Releases the lock, or cancels a waiting lock call. Returns `true` if the lock was held.
     pub async fn unlock(
         &self,
         lock: &str,

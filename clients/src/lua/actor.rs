@@ -11,8 +11,7 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
-/// Number of waits in a row that may be shorter than [`LONG_WAIT`]. A loop of shorter waits would
-/// run for minutes.
+/// Maximum number of waits in a row below [`LONG_WAIT`], because more would run for minutes.
 const SHORT_WAITS_MAX: u32 = 100_000;
 const LONG_WAIT: Duration = Duration::from_millis(1);
 

@@ -97,8 +97,7 @@ impl CallArguments<'_> {
         }
     }
 
-    /// Returns the path in the first argument. Clients of ZooKeeper refuse a path without its first
-    /// slash.
+    /// Returns the path in the first argument. ZooKeeper clients require a slash at its start.
     fn path(&self) -> Result<String, Reply> {
         let path = self.text(1)?;
         match path.starts_with('/') {
@@ -160,8 +159,8 @@ fn is_misuse_of_postgresql(refusal: &sql::protocol::Refusal) -> bool {
         || code.starts_with("42") && !["42P07", "42710"].contains(&code)
 }
 
-/// Returns `true` if no database is selected, and for unknown columns, syntax errors, unknown tables,
-/// unsupported statements and unknown functions.
+/// Returns `true` if no database is selected, and for unknown columns, syntax errors, unknown
+/// tables, unsupported statements and unknown functions.
 fn is_misuse_of_mysql(refusal: &mysql::protocol::Refusal) -> bool {
     [1046, 1054, 1064, 1146, 1235, 1305].contains(&refusal.code)
 }

@@ -1,5 +1,4 @@
-//! Lua states ([`Machine`]), each with one script. A thread reuses its machines, because creating a
-//! Lua state is slow.
+//! Lua states ([`Machine`]), each with one script. Threads reuse them: creating a state is slow.
 
 use super::meter::{self, MEMORY, METERS};
 use super::natives::NATIVES;
@@ -228,8 +227,7 @@ impl Machine {
     }
 }
 
-/// Sorts a table's keys. The order depends on the keys' values, not on addresses, which differ
-/// between runs.
+/// Sorts a table's keys by their values, because addresses differ between runs.
 fn order(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let Value::Table(table) = vm.nat_arg(slot, count, 0) else {
         return Ok(vm.nat_return(slot, &[Value::Bool(false)]));

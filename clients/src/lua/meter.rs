@@ -48,8 +48,7 @@ fn charge_strings(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     Ok(0)
 }
 
-/// Charges for the worst case, in which each byte of the text is compared with the whole wanted
-/// text.
+/// Charges for the worst case, which compares each byte of the text with the whole wanted text.
 fn charge_plain_search(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let [text, wanted] = [0, 1].map(|place| size_of(vm.nat_arg(slot, count, place)));
     work(vm, text.saturating_mul(1 + wanted / BYTES_PER_INSTRUCTION) / BYTES_PER_INSTRUCTION)?;

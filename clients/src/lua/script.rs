@@ -13,8 +13,7 @@ pub struct Script {
     pub(super) facts: Facts,
 }
 
-/// A mistake in a script. The message begins with the file, and with the line and the column if
-/// they are known.
+/// A mistake in a script. The message begins with the file and, if known, line and column.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidScript(pub(super) String);

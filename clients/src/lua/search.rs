@@ -1,5 +1,4 @@
-//! Charges for pattern searches before Lua runs them, because a script's limits cannot interrupt
-//! Lua's matcher.
+//! Charges for pattern searches before Lua runs them, because limits cannot interrupt its matcher.
 
 use super::meter;
 use fencepost_lua_patterns::{Dialect, Failure, Matcher};
@@ -41,8 +40,7 @@ pub(super) fn charge_search(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, L
     Ok(vm.nat_return(slot, &[Value::Int(matches)]))
 }
 
-/// Converts Lua's start position, which counts from the end if it is negative, to an offset.
-/// Returns `None` if the start is beyond the text.
+/// Converts Lua's start position, from the end if negative, to an offset, if it is in the text.
 fn start_of(first: i64, length: usize) -> Option<usize> {
     let back = usize::try_from(first.unsigned_abs()).unwrap_or(usize::MAX);
     match first {

@@ -1,7 +1,6 @@
-//! `memcached-add`: `add` takes the lock, and `delete` releases the lock.
-//!
-//! Source: article 001. Two mistakes remain: **`delete` ignores the owner**, and **the lock relies
-//! on the full lease**, which may end almost a second early. `memcached-cas` fixes both.
+//! `memcached-add`: `add` takes the lock, and `delete` releases the lock. Source: article 001. Two
+//! mistakes remain: **`delete` ignores the owner**, and **the lock relies on the full lease**,
+//! which may end almost a second early. `memcached-cas` fixes both.
 
 use super::{Base, released, taken, whole_seconds};
 use crate::lock::{Acquisition, Algorithm, Definition, Deployment, Lease, Release};

@@ -1,10 +1,7 @@
-//! `memcached-cas`: `add` takes the lock; `gets` and `cas` release it. The cas id is the fencing
-//! token.
-//!
+//! `memcached-cas`: `add` acquires, `gets` and `cas` release. The cas id is the fencing token.
 //! Source: memcached's doc/protocol.txt. The release stores an expired item with `cas`, which fails
-//! if another process has stored an item since the read. After a restart of the server, cas ids
-//! begin at 1 again. The lock adds a second to its lease, because an item may expire almost a
-//! second early.
+//! if another process has stored an item since. After a restart of the server, cas ids begin at 1
+//! again. The lock adds a second to its lease, because an item may expire almost a second early.
 
 use super::{Base, whole_seconds};
 use crate::call_error::CallError;

@@ -1,5 +1,4 @@
 //! `memcached-get-delete`: `add` takes the lock; the holder checks the owner before `delete`.
-//!
 //! Source: article 001, "Problems", second. **`get` and `delete` are two commands**, so `delete`
 //! may remove another process's lock. `memcached-cas` fixes this.
 

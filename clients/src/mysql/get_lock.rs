@@ -1,5 +1,4 @@
 //! `mysql-get-lock`: `GET_LOCK` and `RELEASE_LOCK`, with a lock that belongs to the connection.
-//!
 //! Source: MySQL's reference manual, "Locking Functions", and MariaDB's knowledge base. The owner
 //! value is the number of the connection, as in `IS_USED_LOCK`. One mistake remains: **the holder
 //! does not notice that its session has ended** until it releases the lock.
@@ -53,8 +52,7 @@ impl GetLock {
         GetLock { env, settings: settings.clone(), server, usage }
     }
 
-    /// Lets the server queue the request for the remaining time in whole seconds, but at least for
-    /// one second.
+    /// The server queues the request for the remaining time in whole seconds, at least for one.
     async fn attempt(&mut self, resource: &str, deadline: Monotonic) -> Acquisition {
         let left = deadline.since(self.env.monotonic_clock()).as_secs().max(1);
         let sql = format!("SELECT GET_LOCK({}, {left})", quoted(resource));

@@ -1,4 +1,4 @@
-//! How the library sends the scripts of a lock, alone or with WAIT (`CommandAsyncService.syncedEval`,
+//! Sends the scripts of a lock, alone or with WAIT (`CommandAsyncService.syncedEval`,
 //! `RedisExecutor`).
 
 use crate::call_error::CallError;
@@ -17,8 +17,8 @@ pub(super) struct Evaluator {
     pub(super) redis: Session,
     settings: Settings,
     is_synchronous: bool,
-    /// `connected_slaves` of the primary. The client asks again after WAIT counted other replicas. It
-    /// never asks again after 0, because it then sends no WAIT.
+    /// `connected_slaves` of the primary. The client asks again after WAIT counted other replicas,
+    /// but never after 0, because it then sends no WAIT.
     replicas: Option<i64>,
 }
 

@@ -7,14 +7,14 @@
 //! 1. The library takes the locks one after the other, each with a lease of **twice the wait**. It
 //!    waits for each lock on the lock's channel, for at most that lock's share of the wait.
 //! 2. Without a majority the library releases the taken locks and begins again, until the wait is
-//!    over. It then **returns false, even if a master keeps its lock** because it did not confirm the
-//!    release. It sends no release to a master whose reply was lost during the wait, because the inner
-//!    `tryLock` returned false.
+//!    over. It then **returns false, even if a master keeps its lock** because it did not confirm
+//!    the release. It sends no release to a master whose reply was lost in the wait, because the
+//!    inner `tryLock` returned false.
 //! 3. Each taken lock gets its lease by a **PEXPIRE that ignores the owner**, and the library
 //!    ignores the answer 0. Without this step a lock stays for twice the wait. (If a PEXPIRE fails,
 //!    the library throws an exception; the model continues.)
-//! 4. The release **never reports a failure** (`RedissonMultiLock.unlockInner`): neither masters that
-//!    do not answer, nor a lock that was lost.
+//! 4. The release **never reports a failure** (`RedissonMultiLock.unlockInner`): neither masters
+//!    that do not answer, nor a lock that was lost.
 //! 5. The library subtracts neither the time of these steps nor the drift of clocks from the lease:
 //!    it **computes no validity**.
 //!

@@ -97,8 +97,7 @@ impl RLock {
                 Ok(Attempt::Unsynced) => {
                     return Acquisition::Unknown("no replica acknowledged the lock".to_owned());
                 }
-                // The server may have executed the acquire. `tryLock` logs this error and returns
-                // false.
+                // The server may have executed it. `tryLock` logs this error and returns false.
                 Err(error) if is_waiting && is_unanswered(&error) => {
                     return Acquisition::Refused(error.to_string().into());
                 }
@@ -117,8 +116,7 @@ impl RLock {
                     return Acquisition::Refused(reason.into());
                 }
                 is_waiting = true;
-                // Try again, because the holder may have released the lock before the client
-                // subscribed.
+                // The holder may have released the lock before the client subscribed.
                 continue;
             }
             let left = self.env.left(deadline);

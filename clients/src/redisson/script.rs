@@ -13,10 +13,10 @@ end
 return redis.call("pttl",KEYS[1])"#,
 );
 
-/// Releases the lock once. KEYS: lock, channel, latch. ARGV: message, ttl, `uuid:thread`, the ttl of
-/// the latch. Returns nil if the caller does not hold the lock, 0 if the caller still holds it, and
-/// 1 if the lock is free. If the latch exists, a release has set it to its result, and the script
-/// only returns that result.
+/// Releases the lock once. KEYS: lock, channel, latch. ARGV: message, ttl, `uuid:thread`, the
+/// latch's ttl. Returns nil if the caller does not hold the lock, 0 if it still holds it, and 1 if
+/// the lock is free. If the latch exists, only returns the latch's value, the result of an earlier
+/// release.
 pub static RELEASE: Script = Script::new(
     r#"local result = redis.call("get",KEYS[3])
 if result ~= false then
@@ -49,8 +49,7 @@ return 0"#,
 pub static EXPIRE: Script = Script::new(r#"return redis.call("pexpire",KEYS[1],ARGV[1])"#);
 
 /// Takes the fair lock or joins its queue. KEYS: lock, queue, timeouts. ARGV: ttl, `uuid:thread`,
-/// `wait`, the wall clock. Returns nil if the caller now holds the lock, otherwise the time to
-/// wait.
+/// `wait`, the wall clock. Returns nil if the caller now holds the lock, else the time to wait.
 pub static FAIR_ACQUIRE: Script = Script::new(
     r#"while true do
     local first = redis.call("lindex",KEYS[2],0)
@@ -96,8 +95,8 @@ return ttl"#,
 );
 
 /// Releases the fair lock once. KEYS: lock, queue, timeouts, channel, latch. ARGV: message, ttl,
-/// `uuid:thread`, the wall clock, the ttl of the latch. Returns nil if another owner holds the lock,
-/// 0 if the caller still holds it, and 1 if the lock is free. Uses a latch like [`RELEASE`].
+/// `uuid:thread`, the wall clock, the latch's ttl. Returns nil if another owner holds the lock, 0
+/// if the caller still holds it, and 1 if the lock is free. Uses a latch like [`RELEASE`].
 pub static FAIR_RELEASE: Script = Script::new(
     r#"local result = redis.call("get",KEYS[5])
 if result ~= false then

@@ -43,7 +43,7 @@ impl Watchdog {
     }
 }
 
-/// After a renewal that found no lock, the client counts one hold less. It does not report the loss.
+/// After a renewal that found no lock, the client counts one hold less, and reports no loss.
 async fn renew(
     mut evaluator: Evaluator,
     key: String,

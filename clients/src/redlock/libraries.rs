@@ -141,8 +141,7 @@ impl Library {
     }
 }
 
-/// Returns the rest of the validity in microseconds. A clock that stepped forward can make it
-/// negative.
+/// Returns the rest of the validity in microseconds, negative if the clock stepped past the end.
 fn validity_left(env: &Env, start: WallClock, ttl: Duration) -> i64 {
     let elapsed = env.wall_clock().0.saturating_sub(start.0);
     let validity = i64::try_from(whole_micros(min_validity(ttl))).unwrap_or(i64::MAX);
@@ -215,8 +214,7 @@ impl Algorithm for Node {
         outcome
     }
 
-    /// Requires that one attempt removes the key from a majority, and does not count the keys that
-    /// earlier attempts removed.
+    /// Requires that one attempt removes the key from a majority. Earlier attempts do not count.
     async fn release(&mut self, lease: Lease) -> Release {
         let Library { env, settings, masters } = &mut self.0;
         let mut attempt = 1;

@@ -183,8 +183,7 @@ impl Algorithm for Fencing {
     }
 }
 
-/// Takes 52 bits, because many JSON parsers read numbers as doubles, which represent 52-bit
-/// integers exactly.
+/// Takes 52 bits, because many JSON parsers read numbers as doubles, which hold 52 bits exactly.
 fn token_of(owner: &Bytes) -> Option<FencingToken> {
     let digits = std::str::from_utf8(owner.get(..13)?).ok()?;
     u64::from_str_radix(digits, 16).ok().map(FencingToken)

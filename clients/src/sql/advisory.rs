@@ -1,5 +1,4 @@
 //! `pg-advisory`: a session-level advisory lock (`pg_try_advisory_lock`, `pg_advisory_unlock`).
-//!
 //! Source: PostgreSQL 15's documentation, "Advisory Locks". One mistake remains: **the holder does
 //! not notice that its session has ended** until it releases the lock. The owner value is the
 //! process id of the backend, as in `pg_locks`.

@@ -1,10 +1,8 @@
 //! `select-for-update`: a transaction locks a row before the critical section, and COMMIT frees it.
-//!
 //! Source: PostgreSQL 15's documentation, "Explicit Locking", row-level locks. `lock_timeout`
-//! limits the wait for the row. One mistake remains: **only the end of the connection ends the
-//! transaction of a paused holder**. In `select-for-update-timeout` the server ends a transaction
-//! that is idle for a ttl (`idle_in_transaction_session_timeout`), which the holder notices when it
-//! commits.
+//! limits the wait for the row. Mistake: **only the end of the connection ends a paused holder's
+//! transaction**. In `select-for-update-timeout` the server ends a transaction that is idle for a
+//! ttl (`idle_in_transaction_session_timeout`); the holder notices when it commits.
 
 use super::protocol::{Parameter, StatementResult};
 use super::session::{Failure, Session};

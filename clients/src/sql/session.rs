@@ -1,8 +1,7 @@
-//! A client of a PostgreSQL server ([`Session`]).
-//!
-//! [`Session::run`] and [`Session::begin`] replace a connection that broke before the client sent
-//! anything. With several hosts, a session connects to the first host that accepts writes
-//! (`target_session_attrs=read-write` of libpq, `targetServerType=primary` of pgjdbc).
+//! A client of a PostgreSQL server ([`Session`]). [`Session::run`] and [`Session::begin`] replace a
+//! connection that broke before the client sent anything. With several hosts, a session connects to
+//! the first host that accepts writes (`target_session_attrs=read-write` of libpq,
+//! `targetServerType=primary` of pgjdbc).
 
 use super::protocol::{Answer, Parameter, Refusal, StatementResult, startup, statement, sync};
 use crate::call_error::CallError;
@@ -34,7 +33,6 @@ impl Failure {
     }
 }
 
-/// Failure of a transaction.
 pub struct Failed {
     pub error: Failure,
     /// `true` if the COMMIT failed, `false` if an earlier statement failed.
@@ -106,8 +104,7 @@ impl Session {
         self.bound(sql, parameters, self.timeout).await
     }
 
-    /// Returns `false` if an earlier statement failed, so that the server rolled back the
-    /// transaction.
+    /// Returns `false` if an earlier statement failed, so that the server rolled back.
     pub async fn commit(&mut self) -> Result<bool, Failure> {
         Ok(self.run_next("COMMIT", &[]).await?.tag == "COMMIT")
     }
@@ -139,7 +136,6 @@ impl Session {
         Failed { error, at_commit: false }
     }
 
-    /// See [`Session::commit`].
     pub async fn committed(&mut self) -> Result<bool, Failed> {
         self.commit().await.map_err(|error| Failed { error, at_commit: true })
     }

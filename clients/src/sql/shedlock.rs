@@ -8,12 +8,12 @@
 //!
 //! These mistakes remain. **The current time comes from the client's clock**: a client with a fast
 //! clock may take the lock too early. `shedlock-db-time` uses the database's clock. **If the
-//! connection breaks in a transaction, the provider assumes that the statement changed nothing**, so
-//! it refuses a lock that the server may have granted. (The rollback fails too, with a
+//! connection breaks in a transaction, the provider assumes that nothing changed**, so it refuses a
+//! lock that the server may have granted. (The rollback fails too, with a
 //! TransactionSystemException.)
 //!
-//! Up to version 6, a release by the client's clock does not compare the owner: it frees the lock of
-//! another process. The model does not have this mistake.
+//! Up to version 6, a release by the client's clock does not compare the owner: it frees another
+//! process's lock. The model does not have this mistake.
 
 use super::protocol::Parameter;
 use super::session::{Failed, Failure, Session};

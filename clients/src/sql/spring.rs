@@ -89,8 +89,8 @@ struct Generation {
     delete: &'static str,
     /// `true` if the row stores the expiry time, `false` if it stores the time of acquisition.
     has_expiry: bool,
-    /// `true` if the registry repeats transactions whose COMMIT failed or whose connection broke, and
-    /// releases after transient errors.
+    /// `true` if the registry repeats transactions that failed in COMMIT or with the connection,
+    /// and releases after transient errors.
     retries_all: bool,
     /// `true` if `unlock()` throws when the DELETE found no row.
     checks_release: bool,
@@ -301,16 +301,15 @@ impl Jdbc {
         self.registry.unlock_inside();
         match removed {
             Ok(true) => Release::Released,
-            // Generation 7.0 throws a ConcurrentModificationException here. Earlier generations do
-            // not check the row count.
+            // 7.0 throws a ConcurrentModificationException; earlier ones ignore the row count.
             Ok(false) => Release::NotHeld,
             Err(error) if error.may_have_applied() => Release::Unknown(error.to_string()),
             Err(error) => Release::Unknown(format!("not released: {error}")),
         }
     }
 
-    /// Follows `DefaultLockRepository.delete`. If the generation ignores the row count, a DELETE that
-    /// finds no row also counts as a release after an attempt that may have removed the row.
+    /// Follows `DefaultLockRepository.delete`. If the generation ignores the row count, a DELETE
+    /// that finds no row also counts as a release after an attempt that may have removed the row.
     async fn remove(&mut self, resource: &str) -> Result<bool, Failure> {
         let mut may_have_removed = None;
         loop {

@@ -184,8 +184,7 @@ impl Curator {
         }
     }
 
-    /// Repeats the deletion in the background until it succeeds or the error is not retryable
-    /// (`FailedDeleteManager`).
+    /// Repeats the deletion in the background while errors are retryable (`FailedDeleteManager`).
     pub fn delete_in_background(&self, path: &str) {
         let (client, path) = (self.clone(), path.to_owned());
         self.env().spawn(async move {

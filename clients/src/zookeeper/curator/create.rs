@@ -1,9 +1,7 @@
 //! Creates nodes as Curator does (`CreateBuilderImpl`). The GUID in a protected node's name lets
-//! the client find the node after a lost reply.
-//!
-//! **If the connection breaks during a create that follows a search, the node may stay**: the search
-//! has ended the shared loop, so the create returns no path and deletes nothing. `attemptLock` then
-//! throws a NullPointerException.
+//! the client find the node after a lost reply. **If the connection breaks during a create that
+//! follows a search, the node may stay**: the search has ended the shared loop, so the create
+//! returns no path and deletes nothing. `attemptLock` then throws a NullPointerException.
 
 use super::{Curator, RetryLoop};
 use crate::env::{Draw, Env};
@@ -15,8 +13,7 @@ pub enum Protection {
     None,
     /// The client accepts any node whose name contains the GUID of the call.
     AnySession,
-    /// The client accepts such a node only if its session is still the same. Otherwise it deletes
-    /// the node (`validateFoundNode`).
+    /// Accepts such a node only in the same session, or else deletes it (`validateFoundNode`).
     SameSession,
 }
 

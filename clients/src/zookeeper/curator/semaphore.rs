@@ -1,8 +1,7 @@
-//! `zookeeper-semaphore`: Curator's non-reentrant lock, a semaphore with one lease.
-//!
-//! Source: Curator 5.4.0, `InterProcessSemaphoreMutex` and `InterProcessSemaphoreV2`
-//! (`internalAcquire1Lease`). A process that holds the semaphore's mutex creates a lease, and waits
-//! until no other lease is left. A second acquire by the holder waits for the first lease.
+//! `zookeeper-semaphore`: Curator's non-reentrant lock, a semaphore with one lease. Source: Curator
+//! 5.4.0, `InterProcessSemaphoreMutex` and `InterProcessSemaphoreV2` (`internalAcquire1Lease`). A
+//! process that holds the semaphore's mutex creates a lease, and waits until no other lease is
+//! left. A second acquire by the holder waits for the first lease.
 
 use super::create::{Protection, create_sequential};
 use super::lock_internals::LockInternals;
