@@ -5,8 +5,7 @@ pub use fencepost_machine::peers::Member;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     pub me: u8,
-    /// All replicas of the cell, including this one. With fewer than two members, the replica runs
-    /// alone.
+    /// All replicas of the cell, including this one. With fewer than two, the replica runs alone.
     pub members: Vec<Member>,
     pub seed: u64,
     pub session_lease_us: u64,

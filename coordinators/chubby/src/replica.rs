@@ -1,9 +1,8 @@
-//! The replicas' agreement ([`Replica`]): Paxos on a single value, the whole state.
-//!
-//! A replica that hears from no master asks the others for promises, with a higher ballot than any
-//! it knows. With promises from a majority it becomes the master, and starts from the latest state
-//! that a replica of this majority has accepted. A replica that accepts a state grants the master a
-//! lease, measured on its own clock.
+//! The replicas' agreement ([`Replica`]): Paxos on a single value, the whole state. A replica that
+//! hears from no master asks the others for promises, with a higher ballot than any it knows. With
+//! promises from a majority it becomes the master, and starts from the latest state that a replica
+//! of this majority has accepted. A replica that accepts a state grants the master a lease,
+//! measured on its own clock.
 
 mod leading;
 

@@ -18,9 +18,8 @@ struct Proposed {
     then: Vec<FollowUp>,
 }
 
-/// A replica of a Chubby cell, which answers each line of words from a client with a line.
-///
-/// `S` is the session, and `E` the epoch of the master that the client knows. Durations are in
+/// A replica of a Chubby cell, which answers each line of words from a client with a line. `S` is
+/// the session, and `E` the epoch of the master that the client knows. Durations are in
 /// microseconds.
 ///
 /// | request | answers |
@@ -34,13 +33,11 @@ struct Proposed {
 /// | `close S E` | `closed` |
 ///
 /// `N` counts the acquires of a session. A release covers the lock's acquires up to `N`, even if
-/// they arrive after the release.
-///
-/// Other answers are `expired` (the session has ended), `epoch E` (the client must send a KeepAlive
-/// to the new master), `busy` (not all sessions have acknowledged the new master), `not-master`,
-/// `full`, and `error TEXT`. The answer to a KeepAlive contains how long the master held the
-/// KeepAlive, the minimum length of the lease from the answer on, the number of this master's
-/// events, and the unacknowledged events.
+/// they arrive after the release. Other answers are `expired` (the session has ended), `epoch E`
+/// (the client must send a KeepAlive to the new master), `busy` (not all sessions have acknowledged
+/// the new master), `not-master`, `full`, and `error TEXT`. The answer to a KeepAlive contains how
+/// long the master held it, the minimum length of the lease from the answer on, the number of this
+/// master's events, and the unacknowledged events.
 #[derive(Debug)]
 pub struct Chubby {
     config: Config,

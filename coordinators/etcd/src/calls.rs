@@ -237,7 +237,6 @@ impl Etcd {
         again.into_iter().for_each(|call| self.ask_lease(call));
     }
 
-    /// Returns the error of a call that has timed out.
     fn timeout_refusal(&self, call: u64) -> Refusal {
         let Some(pending) = self.calls.pending.get(&call) else { return Refusal::Timeout };
         let (started_ms, leader) = (pending.started_ms, self.raft.leader);

@@ -1,5 +1,4 @@
-//! Messages between servers ([`Message`]), each a line of words. A view is JSON at the end of the
-//! line.
+//! Messages between servers ([`Message`]), each a line of words, with views as JSON at the end.
 
 use crate::view::View;
 use serde::{Deserialize, Serialize};

@@ -15,7 +15,6 @@ struct Beat {
 }
 
 /// A server of the distributed system, which answers each line of words from a process with a line.
-///
 /// `P` is a process's name for one membership, `V` the number of the view that it knows, and `G`
 /// the version of the grantor. Waits are in microseconds, leases and their ends in milliseconds. A
 /// lease of zero never ends.

@@ -26,8 +26,7 @@ pub(crate) enum RemovedItem {
 /// The last flush (`oldest_live` and `oldest_cas`).
 #[derive(Clone, Copy, Debug)]
 struct Flush {
-    /// Last clock reading before the flush, which deletes items stored until then, and items with
-    /// a cas id below `cas`.
+    /// Last clock reading before the flush, which deletes items stored by then or below `cas`.
     at: u64,
     cas: u64,
 }

@@ -29,8 +29,7 @@ pub(crate) fn expiry(text: &[u8]) -> Option<i64> {
     signed(text).map(i64::from)
 }
 
-/// Parses a number as `safe_strtoull` does. Accepts a negative number if it wraps to a number below
-/// 2^63.
+/// Parses a number as `safe_strtoull` does. Accepts negative numbers that wrap to less than 2^63.
 pub(crate) fn unsigned(text: &[u8]) -> Option<u64> {
     let (negative, value) = parse(text)?;
     let value = u64::try_from(value).ok()?;

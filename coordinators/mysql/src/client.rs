@@ -1,5 +1,4 @@
-//! The server's side of a client connection ([`Client`]), which reads no packets during a
-//! statement.
+//! The server's side of a client connection ([`Client`]), which reads nothing during a statement.
 
 mod commands;
 mod login;
@@ -89,8 +88,7 @@ struct Wait {
 }
 
 impl Wait {
-    /// Begins a wait. Returns `None` if the wait ends immediately, for example because its deadline
-    /// overflows.
+    /// Begins a wait; `None` if it ends immediately, for example because its deadline overflows.
     fn new(now: Now, micros: i128, is_for_row: bool) -> Option<Wait> {
         if micros <= 0 {
             return None;

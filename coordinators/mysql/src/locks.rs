@@ -72,8 +72,7 @@ impl UserLocks {
         Vec::new()
     }
 
-    /// Returns the session with the fewest refusals. Of several such sessions, returns the first in
-    /// the cycle, which starts at the waiting session.
+    /// Returns the session with the fewest refusals; of several, the first from the waiting one on.
     fn victim(&self, circle: &[SessionId]) -> SessionId {
         let times = |session: &SessionId| self.refused.get(session).copied().unwrap_or(0);
         circle.iter().copied().min_by_key(times).unwrap_or(0)

@@ -262,8 +262,7 @@ fn get_lock(
     if locks.take(session.id, &name) {
         return Ok(Attempt::Over(Value::truth(true)));
     }
-    // A timeout of 0 fails before the deadlock check. A negative fraction of a second fails after
-    // that check.
+    // A timeout of 0 fails before the deadlock check, a negative fraction of a second after it.
     if wanted.micros == 0 {
         session.forget_messages();
         return Ok(Attempt::Over(Value::truth(false)));

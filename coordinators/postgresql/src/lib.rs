@@ -1,10 +1,8 @@
 //! PostgreSQL 15 as a pure state machine, with its protocol, the SQL that lock tables need, and
-//! concurrent transactions.
-//!
-//! A client's message (`client`) is parsed (`sql`), planned (`bind`, `execute/plan.rs`) and
-//! executed row by row (`execute`) on row versions (`store/heap.rs`). A session that waits for a
-//! lock (`store/locks.rs`) resumes later. By default, a commit is in the log (`wal.rs`) and on disk
-//! before the reply.
+//! concurrent transactions. A client's message (`client`) is parsed (`sql`), planned (`bind`,
+//! `execute/plan.rs`) and executed row by row (`execute`) on row versions (`store/heap.rs`). A
+//! session that waits for a lock (`store/locks.rs`) resumes later. By default, a commit is in the
+//! log (`wal.rs`) and on disk before the reply.
 //!
 //! **Not modelled**, among other features: joins, subqueries, views, triggers, foreign keys, SQL
 //! cursors, COPY, decimal arithmetic, time zones other than UTC. Every user may connect (`trust`).

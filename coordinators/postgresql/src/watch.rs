@@ -45,8 +45,7 @@ pub enum HeldWhen {
         /// Maximum lease in microseconds.
         ttl_us: i64,
     },
-    /// A transaction has locked the row FOR UPDATE. The owner is the process id of the
-    /// transaction's session.
+    /// A transaction has locked the row FOR UPDATE. The owner is its session's process id.
     ForUpdate,
 }
 

@@ -1,9 +1,8 @@
 //! ZooKeeper 3.8.0 as a pure state machine, with its protocol, tree of nodes, sessions, watches,
-//! and an ensemble that agrees on every change.
-//!
-//! A write passes through `clients` (frames and sessions), `pipeline` (ordering), `prepare` (its
-//! transaction) and `ensemble` (agreement) to `tree`, whose changes produce watch events and
-//! replies. docs/fidelity.md lists what the model omits.
+//! and an ensemble that agrees on every change. A write passes through `clients` (frames and
+//! sessions), `pipeline` (ordering), `prepare` (its transaction) and `ensemble` (agreement) to
+//! `tree`, whose changes produce watch events and replies. docs/fidelity.md lists what the model
+//! omits.
 //!
 //! ```
 //! use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};

@@ -16,8 +16,7 @@ use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A ZooKeeper server, alone or in an ensemble. The driver must first send [`Input::Timer`], which
-/// boots the server.
+/// A ZooKeeper server, alone or in an ensemble. The driver boots it with [`Input::Timer`].
 #[derive(Debug)]
 pub struct ZooKeeper {
     pub(crate) config: Config,

@@ -1,9 +1,8 @@
 //! Reports lock holders to the judge. A lock is named after the path of its node. Its queue is the
-//! node's children with sequence numbers, and the head of the queue holds the lock.
-//!
-//! An ephemeral node at the lock's own path is also a lock. A semaphore's leases are below
-//! `leases`; the nodes below `locks` are another queue. A session's second contender in a queue is
-//! reported as `<queue>/twice`, because its client may not know both nodes.
+//! node's children with sequence numbers, and the head of the queue holds the lock. An ephemeral
+//! node at the lock's own path is also a lock. A semaphore's leases are below `leases`; the nodes
+//! below `locks` are another queue. A session's second contender in a queue is reported as
+//! `<queue>/twice`, because its client may not know both nodes.
 
 use crate::tree::{Node, Tree};
 use bytes::Bytes;

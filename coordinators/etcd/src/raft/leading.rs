@@ -149,8 +149,7 @@ impl Raft {
         let is_behind = leading.progress.get_mut(&from).is_some_and(|progress| {
             let is_behind = progress.matched < last;
             if is_behind {
-                // Send the entries after the last matched entry again, because later messages to
-                // this follower may have been lost.
+                // Send all entries after the last match again: later messages may have been lost.
                 progress.next = progress.matched + 1;
             }
             is_behind

@@ -1,5 +1,4 @@
-//! Executes INSERT, which locks the row with the same key if there is one, and otherwise waits for
-//! locks on the gap.
+//! Executes INSERT, which locks the row with the same key, if any, and else waits for gap locks.
 
 use super::assign::Slot;
 use super::bind::Scope;

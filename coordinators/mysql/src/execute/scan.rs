@@ -1,5 +1,4 @@
-//! Executes SELECT, UPDATE and DELETE. Reads the rows in key order, or one row if the condition
-//! fixes its key.
+//! Executes SELECT, UPDATE and DELETE in key order, or on one row if the condition fixes its key.
 
 use super::assign::Slot;
 use super::bind::{Scope, conjuncts, fields};
@@ -228,8 +227,7 @@ impl Scan {
         }
         let is_change = matches!(self.action, Action::Change(_));
         if is_change && !locks_gaps && self.only.is_none() {
-            // A semi-consistent read skips a locked row whose committed version does not match the
-            // condition.
+            // A semi-consistent read skips a locked row whose committed version does not match.
             let is_taken = matches!(
                 context.store.ask(&mut wanted.clone()),
                 crate::store::transaction::Answer::Blocked(_)

@@ -1,8 +1,7 @@
-//! Locks on rows and on the gaps before them, as in InnoDB.
-//!
-//! One lock object may cover several rows; the number of objects matters for choosing a deadlock
-//! victim. A lock waits for the earlier conflicting locks in its row's queue, whether granted or
-//! not. The place behind the last row (the supremum) has a lockable gap.
+//! Locks on rows and on the gaps before them, as in InnoDB. One lock object may cover several rows;
+//! the number of objects matters for choosing a deadlock victim. A lock waits for the earlier
+//! conflicting locks in its row's queue, whether granted or not. The place behind the last row (the
+//! supremum) has a lockable gap.
 
 use super::TableId;
 use super::key::Key;
@@ -89,8 +88,7 @@ impl Lock {
 }
 
 impl Wanted {
-    /// Gives a lock on the supremum, other than an insertion, the extent `Both`. The supremum is
-    /// not a row.
+    /// Gives a lock on the supremum, which is not a row, the extent `Both`, except insertions.
     fn normal(mut self) -> Wanted {
         if self.place == Place::End && self.extent != Extent::Insertion {
             self.extent = Extent::Both;

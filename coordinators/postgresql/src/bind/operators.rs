@@ -115,8 +115,7 @@ impl Binder<'_> {
         let kind = typed.kind;
         match (&typed.bound, kind) {
             (Bound::Constant(Value::Decimal(text)), Type::Numeric) => {
-                // Parse the sign together with the digits, because the smallest integer has no
-                // positive counterpart.
+                // Parse the sign with the digits: the smallest integer has no positive counterpart.
                 let bound = match format!("-{text}").parse() {
                     Ok(number) if !text.contains(['.', 'e']) => {
                         return Ok(Typed {

@@ -75,8 +75,7 @@ impl Execution<'_> {
         })
     }
 
-    /// Evaluates the constant parts of an expression, as the planner does. Returns `true` if the
-    /// whole expression is constant.
+    /// Evaluates constant parts, as the planner does. Returns `true` if the whole is constant.
     pub(super) fn check_constants(&mut self, bound: &Bound) -> Result<bool, Stop> {
         let parts: Vec<&Bound> = match bound {
             Bound::Constant(_) | Bound::Parameter(_) => return Ok(true),

@@ -1,5 +1,4 @@
-//! Starts and ends transactions. A commit becomes visible after its waits for the disk and the
-//! standby.
+//! Starts and ends transactions. A commit becomes visible after its waits for disk and standby.
 
 use super::Stop;
 use crate::core::Core;

@@ -1,6 +1,5 @@
 //! Locks on tables, rows and transactions, and advisory locks, with queues and deadlock detection.
-//! Source: src/backend/storage/lmgr/README. Unlike the real server, the model resolves no deadlock
-//! by reordering a queue.
+//! Source: src/backend/storage/lmgr/README, but no deadlock is resolved by reordering a queue.
 
 use super::{Backend, TableId, VersionId, Xid};
 use crate::span::Span;
@@ -101,9 +100,8 @@ impl Lock {
         }
     }
 
-    /// Returns the place of a new request in the queue, before the first waiter that conflicts with
-    /// a lock of `backend`. The flag is `true` if there is such a waiter and the request can be
-    /// granted immediately.
+    /// Returns a new request's place in the queue, before the first waiter that conflicts with a
+    /// lock of `backend`, and whether there is one and the request can be granted immediately.
     fn place(&self, backend: Backend, mode: LockMode) -> (usize, bool) {
         let held: Vec<LockMode> =
             self.granted.iter().filter(|own| own.backend == backend).map(|own| own.mode).collect();
@@ -239,8 +237,7 @@ impl Locks {
                 lock.queue.push(waiter);
                 continue;
             }
-            // A backend that waits for the end of a transaction needs only the wake-up, not the
-            // lock.
+            // A backend that waits for the end of a transaction needs only the wake-up.
             if !matches!(tag, Tag::Transaction(_)) {
                 lock.grant(waiter.backend, waiter.mode, waiter.span);
             }

@@ -49,8 +49,7 @@ struct Entry {
     finished_before: u64,
     /// `true` if the transaction has committed without a write.
     is_read_only: bool,
-    /// `true` if the transaction must roll back. Other transactions then ignore their conflicts
-    /// with this transaction.
+    /// `true` if the transaction must roll back. Others then ignore their conflicts with it.
     is_doomed: bool,
     has_written: bool,
     outs: Vec<Tracked>,
@@ -66,8 +65,7 @@ pub(crate) struct Serializable {
     readers: BTreeMap<Target, Vec<Tracked>>,
     finished: VecDeque<Tracked>,
     last: Moment,
-    /// Oldest `xmin` of the running tracked transactions, and the number of transactions with this
-    /// `xmin`.
+    /// Oldest `xmin` of the running tracked transactions, and the number of transactions with it.
     global_xmin: Option<(u64, usize)>,
 }
 

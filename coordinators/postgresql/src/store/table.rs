@@ -41,8 +41,7 @@ pub(crate) struct Version {
     pub(crate) ended: Option<Ended>,
     pub(crate) indexed: usize,
     pub(crate) lockers: Vec<(Xid, Strength)>,
-    /// The version that this version replaced; `None` for a row's first version, and after a change
-    /// of an indexed column.
+    /// The version that this one replaced; `None` if it is the first or changed an indexed column.
     pub(crate) follows: Option<VersionId>,
     /// The first of the versions linked by `follows`. Indexes point to this version.
     pub(crate) place: VersionId,

@@ -97,8 +97,8 @@ impl Real {
             .map(str::to_owned),
         );
         settings.extend(["deadlock_timeout=10ms", "TimeZone=UTC"].map(str::to_owned));
-        // A short interval, because a promotion waits for the standby's next attempt to connect to
-        // the primary.
+        // Short, because a promotion waits for the standby's next attempt to connect to the
+        // primary.
         settings.push("wal_retrieve_retry_interval=50ms".to_owned());
         // With mmap, dynamic shared memory consists of files in the data folder.
         settings.push("dynamic_shared_memory_type=mmap".to_owned());

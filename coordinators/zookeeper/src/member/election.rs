@@ -109,8 +109,7 @@ impl Election {
         if is_changed { Step::VoteToAll } else { Step::Nothing }
     }
 
-    /// Counts votes of members with a leader. Another member counts as leader only if it claims to
-    /// lead.
+    /// Counts votes of members with a leader. A leader must itself claim to lead.
     fn handle_settled(&mut self, from: MemberId, heard: Notification) -> Step {
         if heard.round == self.round {
             self.votes.insert(from, heard);

@@ -203,8 +203,7 @@ struct Play<'a, S: Server> {
     bases: Bases,
     clients: Vec<Client<S::Connection>>,
     said: Vec<String>,
-    /// Index of the first event without a fixed order. A closed session's nodes are deleted in
-    /// hash-table order.
+    /// Index of the first unordered event: closed sessions delete nodes in hash-table order.
     unordered_from: Option<usize>,
 }
 

@@ -4,8 +4,7 @@ use super::{Entry, Moment, Reason, Serializable, Target, Tracked};
 use crate::store::Xid;
 
 impl Serializable {
-    /// Records a conflict from a reader to a writer. `is_concurrent` is `true` if the reader's
-    /// snapshot excludes the writer.
+    /// Records a conflict. `is_concurrent` is `true` if the reader's snapshot excludes the writer.
     pub(crate) fn conflict_out(
         &mut self,
         reader: Tracked,
