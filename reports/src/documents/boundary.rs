@@ -1,6 +1,5 @@
-//! The `fencepost.boundary` format: the value of a setting at which a lock breaks.
-//!
-//! The search assumes that every worse value also breaks the lock.
+//! The `fencepost.boundary` format: the value of a setting at which a lock breaks. The search
+//! assumes that every worse value also breaks the lock.
 
 mod explain;
 mod html;

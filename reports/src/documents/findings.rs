@@ -166,8 +166,7 @@ impl Findings {
         counts
     }
 
-    /// Marks new findings as known, then adds the findings of a sweep on `day`. Returns the
-    /// fingerprints of the sweep's findings.
+    /// Marks new findings as known, then adds a sweep of `day`. Returns the sweep's fingerprints.
     ///
     /// Only a whole sweep advances the next seed, so that all shards with `--seeds +N` get the same
     /// range. A stopped sweep advances it to the first seed that it did not run.
@@ -281,7 +280,6 @@ impl Finding {
         self.shown_by.iter().filter(move |shown| shown.options == options)
     }
 
-    /// Adds the runs of a sweep.
     fn seen(mut self, found: &Fingerprint, (sweep, cell): (&Sweep, &Cell), day: &str) -> Finding {
         let options = options_of(sweep);
         self.gone_with.remove(options);

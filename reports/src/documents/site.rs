@@ -45,9 +45,8 @@ const STARTS: [&str; 6] =
 const SEARCH: &str = "search.html";
 const SCHEMAS: &str = "schemas/index.html";
 
-/// Returns the files of the site by path, with `/` between names and no leading `/`.
-///
-/// Fails with [`SiteError::Missing`] if a required file or folder is missing, and with
+/// Returns the files of the site by path, with `/` between names and no leading `/`. Fails with
+/// [`SiteError::Missing`] if a required file or folder is missing, and with
 /// [`SiteError::DeadLinks`] if the target of a link is missing.
 pub fn site(
     repository: impl Fn(&str) -> Option<Entry>,

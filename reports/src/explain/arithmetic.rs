@@ -1,8 +1,6 @@
-//! Computes bounds on the thresholds of faults ([`bound`]).
-//!
-//! The formulas use times in a history, such as those of the grant and of the fault. The measured
-//! threshold may be worse than the bound, because the other process also needs time for its next
-//! attempt and its messages.
+//! Computes bounds on the thresholds of faults ([`bound`]). The formulas use times in a history,
+//! such as those of the grant and of the fault. The measured threshold may be worse than the bound,
+//! because the other process also needs time for its next attempt and its messages.
 
 use crate::explain::cause::{Cause, Measure, classify};
 use crate::judge::checker::CHECKERS;
@@ -11,8 +9,7 @@ use crate::judge::timeline::{Acquisition, Timeline};
 use crate::record::history::History;
 use fencepost_faults::{Fault, FaultKind, Impact, Magnitude, Micros, Node, SimTime, TimedFault};
 
-/// Microseconds by which a lease may end early at a server that counts whole milliseconds, such as
-/// Redis.
+/// Microseconds by which a lease may end early at a server that counts milliseconds, like Redis.
 const REDIS_TICK_US: i64 = 1_000;
 /// Microseconds by which a lease may end early at a server that counts whole seconds.
 const COARSE_TICK_US: i64 = 1_000_000;
@@ -152,8 +149,7 @@ impl Case<'_, '_> {
         Some(span(self.began(), self.lease_end(Some(node))?.min(self.until()?)))
     }
 
-    /// Returns the smallest delay, in microseconds, with which the write can arrive after the next
-    /// holder's first request to the storage.
+    /// Returns the smallest delay in µs that puts the write after the next holder's first request.
     fn storage_delay(&self) -> Option<i64> {
         let landed = self.clash.late_write?;
         let request =
@@ -171,8 +167,7 @@ impl Case<'_, '_> {
         })
     }
 
-    /// Returns the smallest lag, in microseconds, with which a failure of the server can lose the
-    /// grant in transit.
+    /// Returns the smallest lag in µs with which a server's failure can lose the grant in transit.
     fn replication_lag(&self, from: &[Node]) -> Option<i64> {
         let grant = self.holder.grant.as_ref()?;
         let applies = self.is_about(Measure::ReplicationLag) && from.contains(&grant.node);

@@ -1,8 +1,6 @@
-//! Predictions of the literature for a lock under a fault ([`expected`]).
-//!
-//! Each prediction cites its source and a section. Some sections about Redlock describe a single
-//! server that loses data in a restart, or whose clock expires keys early. These sections also
-//! apply to locks on one server.
+//! Predictions of the literature for a lock under a fault ([`expected`]), with their source and
+//! section. Some sections about Redlock describe a single server that loses data in a restart, or
+//! whose clock expires keys early. These also apply to locks on one server.
 
 mod stated;
 
@@ -31,8 +29,7 @@ pub struct Conditions {
     pub restart_loses: bool,
     /// `true` if holders use the lock until its validity ends.
     pub until_validity: bool,
-    /// `true` if a critical section may last as long as the lease, or longer, and the lock does not
-    /// renew the lease.
+    /// `true` if a critical section may last as long as an unrenewed lease, or longer.
     pub outlasts_lease: bool,
     pub storage: StorageRule,
 }
@@ -104,8 +101,7 @@ fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Ve
     stated_of(client, family, conditions).filter(|(kinds, _)| !kinds.is_empty() || !may_expire)
 }
 
-/// Returns whether the lock neither renews or extends its lease nor states how long the lease is
-/// valid.
+/// Returns whether the lock neither renews nor extends its lease, nor states its validity.
 pub fn is_plain_lease(client: &str) -> bool {
     ["single-node", "fencing"].contains(&client) || stated::is_plain_lease(client)
 }

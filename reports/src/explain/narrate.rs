@@ -145,8 +145,7 @@ pub(crate) fn is_inner_release(history: &History, event: &Event) -> bool {
     matches!(event.what, What::Invoke { action: Action::Release, .. }) && depth(history, event) > 1
 }
 
-/// Returns the events before `event`. Searches by sequence number instead of by index, because the
-/// history of a single lock has gaps in the sequence.
+/// Returns the events before `event`, by sequence number, because a single lock's history has gaps.
 fn before_event<'h>(history: &'h History, event: &Event) -> &'h [Event] {
     let at = history.events.partition_point(|earlier| earlier.sequence < event.sequence);
     &history.events[..at]

@@ -173,8 +173,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether this acquire had written the value before the grant, as when a script is
-    /// sent twice.
+    /// Returns whether this acquire wrote the value before the grant, as when a script is sent
+    /// twice.
     fn created_itself(&self, one: &Acquisition<'_>, granted: Moment) -> bool {
         self.timeline.keys.iter().any(|span| {
             span.by == Some(one.process)
@@ -250,9 +250,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether the fault held up messages, but was over when the process sent the release
-    /// that removed another process's lock. A pause does not count, because it may have made the
-    /// release late.
+    /// Returns whether the fault held up messages, but was over when the foreign release was sent.
+    /// Pauses do not count: they may have made the release late.
     fn is_before_release(&self, fault: &FaultSpan<'_>, finding: &Finding) -> bool {
         let removed = finding.witness.last().map(|index| self.timeline.moment(*index));
         let remover = finding.processes.first().zip(removed);

@@ -71,8 +71,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         Some(removed.unwrap_or((at, how)))
     }
 
-    /// Returns the process whose command last ended the holder's lock, no later than the later
-    /// grant, and the time and kind of this end.
+    /// Returns the process whose command last ended the lock up to the later grant, when and how.
     pub(super) fn last_loss(&self) -> Option<(Node, SimTime, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref()?, self.taker.grant.as_ref()?);
         let ends = self.timeline.keys_of(self.holder).filter_map(|key| key.to);
@@ -181,8 +180,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         lost.any(|loss| loss.ran_out() == Some(EarlyExpiry::ByFirstLease))
     }
 
-    /// Returns the server that extended the holder's lease, and when, if another primary let the
-    /// lease run out.
+    /// Returns the server that extended a lease that another primary let run out, and when.
     pub(super) fn extended_elsewhere(&self) -> Option<(Node, Moment)> {
         let losses = early_loss::of_clash(self.timeline, self.clash);
         losses.iter().find_map(|loss| loss.at_taking_server.as_ref()?.extended_elsewhere())
@@ -235,8 +233,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         (!is_held).then(|| sent.time.since(gone.time))
     }
 
-    /// Returns a process that got the lock after the holder, and that the storage served before the
-    /// holder sent its late write.
+    /// Returns a later holder that the storage served before the holder sent its late write.
     pub(super) fn served_before_sending(&self) -> Option<Node> {
         let timeline = self.timeline;
         let (sent, _) = flight::sent(timeline, self.clash)?;

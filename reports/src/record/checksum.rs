@@ -1,7 +1,6 @@
-//! Checksums of JSON documents, to detect damage in a document that still parses.
-//!
-//! [`checksum`] ignores whitespace, the order of keys, and members named `checksum`.
-//! [`Uncovered::Measured`] also excludes members named `measured`.
+//! Checksums of JSON documents, to detect damage in a document that still parses. [`checksum`]
+//! ignores whitespace, the order of keys, and members named `checksum`. [`Uncovered::Measured`]
+//! also excludes members named `measured`.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};

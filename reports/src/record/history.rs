@@ -1,7 +1,6 @@
-//! The events of a run, in true time.
-//!
-//! Operations follow Jepsen's `invoke / ok / fail / info`. A [`History`] also contains records that
-//! clients cannot see, such as faults and the servers' changes to the lock's keys.
+//! The events of a run, in true time. Operations follow Jepsen's `invoke / ok / fail / info`. A
+//! [`History`] also contains records that clients cannot see, such as faults and the servers'
+//! changes to the lock's keys.
 
 mod header;
 mod locks;

@@ -134,8 +134,8 @@ pub fn published(
 }
 
 impl Published {
-    /// Compares only ttl, replicas, persistence, downtime, number of masters and hold. A setting that
-    /// the scenario omits has its built-in value.
+    /// Compares only ttl, replicas, persistence, downtime, number of masters and hold. A setting
+    /// that the scenario omits has its built-in value.
     fn has_settings_of(&self, scenario: &Value) -> bool {
         let stated = |key: &str, built_in: &str| match scenario.get(key) {
             None | Some(Value::Null) => built_in.to_owned(),

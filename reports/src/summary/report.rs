@@ -1,6 +1,5 @@
-//! The `fencepost.report` format, which `run --format json` prints.
-//!
-//! The reader drops the remedies of version 1, which state only whether a remedy helps in one run.
+//! The `fencepost.report` format, which `run --format json` prints. The reader drops the remedies
+//! of version 1, which state only whether a remedy helps in one run.
 
 use crate::explain::cause::Cause;
 use crate::explain::literature::Expected;

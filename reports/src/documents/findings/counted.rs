@@ -27,8 +27,7 @@ impl Counted {
         Counted { fault: fault.to_owned(), options: options.to_owned(), seeds: Vec::new(), runs: 0 }
     }
 
-    /// Adds the seeds of a sweep in which `runs` runs show the anomaly. Returns how many of these
-    /// runs are new, or a lower bound.
+    /// Adds seeds of which `runs` show the anomaly. Returns how many are new, or a lower bound.
     pub(super) fn add(&mut self, swept: &[SeedRange], runs: u64) -> u64 {
         let (before, after) = (joined(&[&self.seeds]), joined(&[&self.seeds, swept]));
         let swept = joined(&[swept]).count();

@@ -47,8 +47,7 @@ pub(super) fn text(timelines: &Timelines) -> String {
     text
 }
 
-/// Returns all events in the order of both runs. A longest common subsequence decides which equal
-/// events share a line.
+/// Returns all events in order. Equal events on a longest common subsequence share a line.
 pub(super) fn aligned(timelines: &Timelines) -> Vec<Line<'_>> {
     let (simulated, real) = (&timelines.simulated, &timelines.real);
     let lengths = common(simulated, real);

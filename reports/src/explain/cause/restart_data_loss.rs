@@ -12,8 +12,7 @@ pub(super) static ENTRY: Entry = Entry {
     ..Entry::PLAIN
 };
 
-/// Only a first token shows that the counter itself is gone: after the loss of the counter, or of
-/// its latest values, later tokens may be lower, too.
+/// Only a first token shows that the counter is gone: without its latest values, tokens drop too.
 fn between(scene: &Scene<'_, '_>) -> String {
     let (servers, is_one) = scene.restarted();
     let counter = if is_one { "its token counter" } else { "the token counter" };

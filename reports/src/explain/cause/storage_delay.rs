@@ -13,8 +13,7 @@ pub(super) static ENTRY: Entry = Entry {
     ..Entry::PLAIN
 };
 
-/// Returns whether the finding is about a later write, so that a sentence must name the writer of
-/// the late one.
+/// Returns whether the finding is about a later write, so a sentence must name the late writer.
 fn is_of_another_write(kind: Kind) -> bool {
     matches!(
         kind,

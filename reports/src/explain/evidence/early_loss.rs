@@ -101,8 +101,7 @@ impl<'t, 'h> Handover<'t, 'h> {
         was_over && !lost_before()
     }
 
-    /// Returns whether the server had the lock without an expiry, so the lock had no lease that
-    /// could end.
+    /// Returns whether the server had the lock without an expiry, so that no lease could end.
     fn had_no_lease(&self, node: Node) -> bool {
         let span = self.span_at(node);
         let by_time = |span: &KeySpan<'_>| matches!(span.to, Some((_, KeyEnd::Replaced)));
@@ -157,10 +156,9 @@ impl<'t, 'h> Handover<'t, 'h> {
             .then_some(LockLoss { at_granting_server: None, at_taking_server })
     }
 
-    /// Returns whether a fast clock ended the lease, but made no difference. Either the holder was
-    /// paused at the correct end of the lease. Or the holder was still in its critical section, and
-    /// the lock does not renew its lease. If a late write landed before that end, the clock made a
-    /// difference.
+    /// Returns whether a fast clock ended the lease but made no difference: at the correct end, the
+    /// holder was paused, or still in its critical section with a lock that does not renew. A late
+    /// write that landed before that end makes a difference.
     fn is_harmless(&self, loss: Option<&Loss<'t, 'h>>, node: Node) -> bool {
         let drifted = loss.is_some_and(|loss| {
             loss.ran_out() == Some(EarlyExpiry::ByClock(FaultKind::ClockDrift))
@@ -275,8 +273,7 @@ impl<'t, 'h> Handover<'t, 'h> {
         Some(LossKind::ExtendedElsewhere { server: held_at, at: extended.max()? })
     }
 
-    /// Returns whether a former grantor discarded the lock only after the new grantor had granted
-    /// it.
+    /// Returns whether a former grantor discarded the lock only after the new grantor granted it.
     fn had_two_grantors(&self, held_at: Node) -> bool {
         let discarded = |how| matches!(how, KeyEnd::Changed { change: Change::Discarded, .. });
         let own = self.timeline.keys.iter().filter(|span| span.node == held_at);

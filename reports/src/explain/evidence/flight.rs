@@ -10,8 +10,7 @@ pub(crate) enum InFlightWrite {
     Delayed,
     OfPausedProcess,
     AfterLeaving,
-    /// Neither a fault nor a pause delayed the write, and the writer left before the lock changed
-    /// hands.
+    /// No fault or pause delayed the write, and the writer left before the lock changed hands.
     OfFormerHolder,
 }
 

@@ -14,9 +14,9 @@ pub(super) fn call(timeline: &Timeline<'_>, invoked: Moment) -> bool {
     }
 }
 
-/// Returns whether a call that the application gave up left the lock's count too high: an acquire
-/// that the server counted, or a release that did not lower the count. A call that returned in spite
-/// of an interrupt left nothing behind.
+/// Returns whether a given-up call left the lock's count too high: an acquire that the server
+/// counted, or a release that did not lower the count. A call that returned in spite of an
+/// interrupt left nothing behind.
 pub(super) fn left_count_too_high(timeline: &Timeline<'_>, standing: &KeySpan<'_>) -> bool {
     let events = &timeline.history.events;
     let has_outcome = |of: u64| {
@@ -40,8 +40,7 @@ pub(super) fn left_count_too_high(timeline: &Timeline<'_>, standing: &KeySpan<'_
     })
 }
 
-/// Returns whether a server that has the lock changed it in this way for the call that the process
-/// invoked at this time.
+/// Returns whether a server that has the lock changed it so for the call invoked at this time.
 fn was_changed(
     timeline: &Timeline<'_>,
     standing: &KeySpan<'_>,
@@ -69,8 +68,7 @@ fn ended_between(timeline: &Timeline<'_>, standing: &KeySpan<'_>, from: Moment) 
     })
 }
 
-/// Returns whether an acquire that the application gave up, and not a fault, may have left the node
-/// behind.
+/// Returns whether a given-up acquire, and not a fault, may have left the node behind.
 pub(super) fn has_left_node(
     timeline: &Timeline<'_>,
     creator: Option<Node>,
@@ -112,8 +110,7 @@ pub(super) fn all_gave_up(timeline: &Timeline<'_>, processes: &[Node], until: Si
     others.peek().is_some() && others.all(did) && !is_last_of_another_call(timeline, until)
 }
 
-/// Returns whether the last lock belongs to an acquire that failed although the application did not
-/// give it up.
+/// Returns whether the last lock belongs to a failed acquire that the application did not give up.
 fn is_last_of_another_call(timeline: &Timeline<'_>, until: SimTime) -> bool {
     let is_next = |one: &Acquisition<'_>| {
         one.outcome == Outcome::Granted && one.completed.is_some_and(|told| until <= told.time)
@@ -136,15 +133,13 @@ fn setters<'t, 'h>(
     acquisitions.filter(move |one| Some(one.process) == by && one.invoked < from)
 }
 
-/// Returns whether the process may have set this value for an acquire that the application gave up,
-/// and has not had the lock since.
+/// Returns whether the process may have set the value for a given-up acquire and got no lock since.
 fn is_of_given_up(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     let mut failed = setters(timeline, span).take_while(|one| one.outcome != Outcome::Granted);
     failed.any(|one| acquire(timeline, one))
 }
 
-/// Returns whether the lock of a call that the application gave up expired, and its lock-delay
-/// blocked the lock during the period.
+/// Returns whether a given-up call's lock expired, and its lock-delay blocked the lock meanwhile.
 pub(super) fn left_lock_delay(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
     let Some(delay) = timeline.history.header.lock_delay_us else { return false };
     timeline.keys.iter().any(|span| {

@@ -8,8 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Tolerance for the ends of leases. Redis counts leases in whole milliseconds.
 pub(crate) const GRANULARITY: Micros = Micros::from_millis(2);
-/// A lease counts as shortened by transit only if it is shorter by more than this. Smaller
-/// differences are ordinary latency.
+/// Minimum shortening that counts as one by transit. Smaller differences are ordinary latency.
 const TRANSIT_MIN: Micros = Micros::from_millis(20);
 /// Longest time by which a server that counts in whole seconds ends a lease early.
 pub(crate) const COARSE: Micros = Micros::from_secs(1);
@@ -96,8 +95,7 @@ pub(crate) fn is_measured_by_wrong_clocks(timeline: &Timeline<'_>, set: Moment) 
             .any(|fault| fault.kind.impact() == Impact::BendsClock && fault.from < set)
 }
 
-/// Returns the recorded lease of a row if the duration of the request explains why this lease is
-/// shorter than the ttl.
+/// Returns a row's recorded lease, if the request's duration explains why it is below the ttl.
 fn short_by_transit(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -112,8 +110,7 @@ fn short_by_transit(
     (is_short && missing <= transit + GRANULARITY).then_some(left)
 }
 
-/// Returns whether the holder took its lock again outside its acquires, as an application does when
-/// an extension finds the lock gone.
+/// Returns whether the holder took its lock outside acquires, as after an extension found it gone.
 fn is_extension(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     let machine = holder.process.machine();
     let mut own = timeline.acquisitions.iter().filter(|one| one.process.machine() == machine);
@@ -203,10 +200,9 @@ fn is_nested(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'
         && own.any(|one| entered < one.invoked && one.is_open_at(span.from))
 }
 
-/// Finds a value that an acquiring process wrote over the holder's value at `at` without getting
-/// the lock. Returns the last such value, and when and how the value ended by `before`: by another
-/// process's removal, because the server lost it, or because a process got the lock by replacing
-/// it.
+/// Finds the last value that an acquiring process wrote over the holder's value at `at` without
+/// getting the lock, and when and how it ended by `before`: removed by another process, lost by the
+/// server, or replaced by a process that got the lock.
 pub(crate) fn overwritten_until<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,
@@ -256,9 +252,8 @@ pub(super) fn own_spans<'t, 'h>(
     here.filter(|span| timeline.is_lock_of(span, holder)).collect()
 }
 
-/// Returns whether a process extended leases outside its lock calls, or wrote its owner value
-/// again, more often than its calls with unknown outcomes can explain; or whether the header says
-/// that the lock renews.
+/// Returns whether the header says that the lock renews, or processes extended leases or wrote
+/// owner values again outside lock calls, more often than calls with unknown outcomes can explain.
 pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     if timeline.history.header.renews {
         return true;

@@ -149,8 +149,7 @@ impl<'t, 'h> Loss<'t, 'h> {
     pub(crate) fn lost_a_reply(&self) -> bool {
         let LossKind::Ended { at, .. } = self.how else { return false };
         let process = self.holder.process;
-        // If the process released the lock of this critical section, a reply lost before the
-        // release began cannot have caused the release.
+        // A reply lost before the release of this critical section began cannot have caused it.
         let release = self.section_then().and_then(|section| {
             let sent = release::unknown(self.timeline, process, at)?;
             (section.from < sent).then_some(sent)
@@ -218,8 +217,8 @@ impl<'t, 'h> Loss<'t, 'h> {
     }
 
     /// Returns why a process could replace the key before the true end of the lease. A wrong rate
-    /// and whole seconds do not explain a lease that lost most of its length. Processes that compare
-    /// a time in the value can replace it at any time, because their clocks drift apart.
+    /// and whole seconds do not explain the loss of most of a lease. Processes that compare a time
+    /// in the value can replace it at any time, because their clocks drift apart.
     fn replaced_early(&self, span: &KeySpan<'_>, at: Moment) -> EarlyExpiry {
         let is_too_early = span.runs_out.is_some() && self.is_too_early_for_drift(span, at);
         let by_server = match span.runs_out {

@@ -21,8 +21,7 @@ fn is_same_owner(one: &Acquisition<'_>, other: &Acquisition<'_>) -> bool {
     }
 }
 
-/// Returns whether `one` entered without a grant while its own owner value, written by `other`,
-/// existed.
+/// Returns whether `one` entered without a grant while its owner value existed, written by `other`.
 fn has_own_value_of_another(
     timeline: &Timeline<'_>,
     one: &Acquisition<'_>,
@@ -50,9 +49,8 @@ pub(super) fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {
         && one.owner == other.owner
 }
 
-/// Returns whether the later holder was alone from its entry until its write, and computed the
-/// write from a value that another process had overwritten before the later holder was granted the
-/// lock.
+/// Returns whether the later holder was alone from its entry to its write, which it computed from a
+/// value overwritten before its grant.
 pub(super) fn is_overwritten(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
     let builds_on = matches!(
         finding.kind,

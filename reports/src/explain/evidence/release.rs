@@ -166,8 +166,7 @@ pub(crate) enum LateRelease {
     InProcess,
     /// The server went down before it answered, so the process sent the release again.
     SentAgain,
-    /// The release had removed the process's own lock, and was sent again. The second command
-    /// removed the lock of another process.
+    /// The release was sent again after removing its own lock, and then removed another process's.
     SentTwice,
     AtPausedServer,
     InTransit,

@@ -12,8 +12,8 @@ use fencepost_faults::{Impact, Micros, Node, SimTime};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SessionLoss {
-    /// A process entered although its key was never first in the queue of any server. It had
-    /// waited for long enough to lose its lease.
+    /// A process entered although its key was never first in the queue of any server. It had waited
+    /// for long enough to lose its lease.
     WasNeverFirst,
     /// A process entered although its key was not the first, before its lease could have ended.
     EnteredInQueue,
@@ -82,9 +82,8 @@ fn granted_elsewhere<'t>(
     (is_of_connection && held.node != taken.node).then_some((held, taken))
 }
 
-/// Returns how the process entered whose key was never first. A lease can end during an acquire that
-/// is shorter than the ttl: the server's clock may run fast, and the session may be older than the
-/// acquire.
+/// Returns how a process entered whose key was never first. A lease can end in an acquire shorter
+/// than the ttl: the server's clock may be fast, or the session older than the acquire.
 fn was_never_first(timeline: &Timeline<'_>, clash: Clash) -> Option<SessionLoss> {
     let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
     let waited = |one: &&Acquisition<'_>| {

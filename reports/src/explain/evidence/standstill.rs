@@ -1,7 +1,5 @@
 //! Finds the reason why no process acquires the lock, or why a waiting process is not served.
-//!
-//! `of_finding` returns the first reason that applies. The order of the reasons depends on the
-//! broken rule.
+//! `of_finding` returns the first reason that applies, in an order that depends on the broken rule.
 
 mod circle;
 mod clocks;
@@ -91,9 +89,8 @@ pub(super) fn kept_by_count(
     Some((servers.into_iter().collect(), owner))
 }
 
-/// Returns the lock that remained at the servers while no process acquired the lock, from the
-/// server that had it first. Returns `None` for a queue and for several masters, where no single
-/// value decides who holds the lock.
+/// Returns the lock that remained while no process acquired it, from the first server that had it;
+/// `None` for a queue and for several masters, where no single value decides who holds the lock.
 pub(crate) fn standing<'t, 'h>(
     timeline: &'t Timeline<'h>,
     finding: &Finding,

@@ -19,8 +19,7 @@ fn has_no_release(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bo
         && !release::may_arrive(timeline, remover, removed)
 }
 
-/// Returns whether any process removed another process's lock during an acquire, with no release in
-/// transit. Only locks that take over stale locks remove locks in this way.
+/// Returns whether an acquire removed another's lock with no release in transit, as takeovers do.
 pub(super) fn takes_over(timeline: &Timeline<'_>) -> bool {
     timeline.keys.iter().any(|key| match key.to {
         Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) => {

@@ -179,8 +179,7 @@ pub(super) fn has_raised_unanswered(
     })
 }
 
-/// Returns why a grant was wrong. A fault is the reason only if a quorum had granted the lock and
-/// the process received the grant too late.
+/// Returns why a grant was wrong: a fault only if a quorum granted, and the grant came too late.
 fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> UntrueAnswer {
     let had: Vec<&KeySpan<'_>> = timeline
         .keys

@@ -1,7 +1,6 @@
-//! Predictions for locks that the literature discusses only under some faults ([`verdict`]).
-//!
-//! Each rule applies a statement of a source to locks and faults. Without such a statement there is
-//! no prediction, even if one seems obvious.
+//! Predictions for locks that the literature discusses only under some faults ([`verdict`]). Each
+//! rule applies a statement of a source. Without one, there is no prediction, even if one seems
+//! obvious.
 
 mod locks;
 mod sources;

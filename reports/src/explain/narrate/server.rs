@@ -188,8 +188,7 @@ fn source(history: &History, event: &Event) -> Option<Node> {
     })
 }
 
-/// Returns whether a process set its lock to the same value again outside an acquire, as a renewal
-/// by SET does, even if the lock was gone.
+/// Returns whether a process set its value again outside an acquire, even if the lock was gone.
 fn is_renewal(history: &History, event: &Event) -> bool {
     let What::Server { by: Some(by), .. } = &event.what else { return false };
     let before = before_event(history, event);
@@ -290,8 +289,7 @@ fn previous_value<'h>(history: &'h History, event: &Event) -> Option<&'h str> {
     stood.flatten()
 }
 
-/// Returns whether the command that set the time to live also granted the lock or changed its
-/// count, or set the first expiry of the lock.
+/// Returns whether the command also granted the lock, changed its count or set its first expiry.
 pub(crate) fn is_part_of_grant(history: &History, event: &Event) -> bool {
     completes_a_grant(history, event) || sets_the_first_expiry(history, event)
 }

@@ -250,8 +250,7 @@ fn holds_up(removal: Option<(Node, SimTime, SimTime)>, fault: &FaultSpan<'_>) ->
     })
 }
 
-/// Returns whether the fault may have delayed the late release and was active when the release was
-/// sent.
+/// Returns whether the fault may have delayed the late release, and was active when it was sent.
 fn delays_sending(removal: Option<(Node, SimTime, SimTime)>, fault: &FaultSpan<'_>) -> bool {
     holds_up(removal, fault) && removal.is_some_and(|(_, sent, _)| fault.touches(sent, sent))
 }

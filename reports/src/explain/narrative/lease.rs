@@ -88,8 +88,7 @@ impl Story<'_, '_> {
         meanwhile.filter(sets).last().unwrap_or(granted)
     }
 
-    /// Returns when the holder's lease ended, as recorded by a server or calculated from the lease.
-    /// Also returns whether this time is that of a late removal.
+    /// Returns when the lease ended, recorded or calculated, and whether that was a late removal.
     pub(super) fn lease_ended(
         &self,
         holder: &Acquisition<'_>,
@@ -175,8 +174,7 @@ impl Story<'_, '_> {
     }
 }
 
-/// Returns whether the holder's process set its lease again between these times. The end of the
-/// earlier lease then does not end the lock.
+/// Returns whether the process set its lease again meanwhile. The earlier end then does not count.
 fn is_set_again(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,

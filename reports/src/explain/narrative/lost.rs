@@ -32,8 +32,7 @@ impl Story<'_, '_> {
                 && section.is_none_or(|section| !section.covers(at))
         };
         for (place, (at, key)) in ends.into_iter().enumerate() {
-            // In a queue, followers only repeat the leader's removal. Further removals by the
-            // holder's release are details, too.
+            // In a queue, followers repeat the leader's removal, and the release adds only details.
             if place > 0 && (has_queue || is_released(at)) {
                 self.add_event(Weight::Detail, at.index);
             } else if !self.repeats_an_earlier_removal(holder, key, at) {
@@ -132,8 +131,7 @@ impl Story<'_, '_> {
             })
     }
 
-    /// Adds the grants by which other processes with the same owner value replaced the lock, and
-    /// the end of the last replacement.
+    /// Adds the grants that replaced the lock under the same owner value, and the last one's end.
     fn taken_by_same_owner(&mut self, key: &KeySpan<'_>, before: Moment) {
         let mut end = key.to;
         while let Some((at, KeyEnd::Replaced)) = end.filter(|(at, _)| *at < before) {
@@ -203,8 +201,7 @@ impl Story<'_, '_> {
         self.add(weight, at.index, format!("{} {text}{while_inside}.", event.node));
     }
 
-    /// Adds the process's last call before the removal if this call is the release of an inner
-    /// acquisition.
+    /// Adds the process's last call before the removal if it releases an inner acquisition.
     fn inner_release(&mut self, process: Node, removed: Moment) {
         let history = self.timeline.history;
         let before = history.events[..removed.index].iter().enumerate().rev();

@@ -103,8 +103,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds up to two faults that hit the first process in the queue or its server before the
-    /// process became first.
+    /// Adds up to two faults that hit the queue's first process or its server before it was first.
     fn lost_watch(&mut self, finding: &Finding) {
         let timeline = self.timeline;
         let until = finding.at + finding.duration;

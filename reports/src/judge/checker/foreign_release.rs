@@ -1,8 +1,7 @@
-//! Checks that no process removes a lock that another process acquired.
-//!
-//! The owner of a value is the process of the grant that the server last made or copied or, if
-//! there is none, of the last grant by any server. A thread may remove the lock of another thread
-//! of its process, but not during that thread's critical section.
+//! Checks that no process removes a lock that another process acquired. The owner of a value is the
+//! process of the grant that the server last made or copied or, if there is none, of the last grant
+//! by any server. A thread may remove the lock of another thread of its process, but not during
+//! that thread's critical section.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

@@ -1,5 +1,4 @@
 //! Checks mutual exclusion: no two processes are in their critical sections at the same true time.
-//!
 //! A critical section may begin at the time at which another critical section ends. Two threads of
 //! one process conflict like two processes. Critical sections of one thread never conflict, because
 //! locks may be reentrant.

@@ -1,7 +1,6 @@
-//! Checks a flash sale: sales do not exceed the stock, and the stock is never negative.
-//!
-//! A write sells the difference between the value that its process read and the value that it
-//! writes. Two sales that both turn 10 into 9 sell two items.
+//! Checks a flash sale: sales do not exceed the stock, and the stock is never negative. A write
+//! sells the difference between the value that its process read and the value that it writes. Two
+//! sales that both turn 10 into 9 sell two items.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

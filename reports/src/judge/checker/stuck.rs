@@ -1,8 +1,6 @@
 //! Checks that after all faults, some process acquires a wanted free lock within the header's
-//! bound, before the attempts are used up.
-//!
-//! The probe, a process that runs only for this check, also tries to acquire the lock. The bound
-//! counts only time in which the lock is free.
+//! bound, before the attempts are used up. The probe, a process that runs only for this check, also
+//! tries to acquire the lock. The bound counts only time in which the lock is free.
 
 use super::held_forever::lease_kept_until;
 use super::{Checker, deadlock};

@@ -64,7 +64,7 @@ impl Cell {
     }
 
     /// Returns the seed of the smallest run that shows an unexpected anomaly; else, of the smallest
-    /// run that shows an anomaly that the user has not accepted; else, of the smallest violated run.
+    /// run with an anomaly that the user has not accepted; else, of the smallest violated run.
     pub fn seed_to_show(&self) -> Option<Seed> {
         let unexpected = self.expectation.as_ref().map_or(&[][..], |held| &held.unexpected);
         let urgency = |found: &Fingerprint| {

@@ -1,9 +1,8 @@
-//! Median and 90th percentile of the number of seeds until the first violation.
-//!
-//! Merged shards must give the same result as a single sweep. Blocks of seeds therefore begin at
-//! fixed numbers: block `n` of length `l` contains the seeds `n * l` to `n * l + l - 1`. A block
-//! counts only if all its seeds have been run. Several lengths are in use at the same time, because
-//! a short block rarely contains a rare violation and a short sweep completes no long block.
+//! Median and 90th percentile of the number of seeds until the first violation. Merged shards must
+//! give the same result as a single sweep. Blocks of seeds therefore begin at fixed numbers: block
+//! `n` of length `l` contains the seeds `n * l` to `n * l + l - 1`. A block counts only if all its
+//! seeds have been run. Several lengths are in use at the same time, because a short block rarely
+//! contains a rare violation and a short sweep completes no long block.
 
 use fencepost_faults::Seed;
 use schemars::JsonSchema;

@@ -135,8 +135,7 @@ fn late_release(sent: u64) -> Story {
 #[test]
 fn a_release_that_was_held_up_removes_the_lock_of_the_next_holder() {
     assert_eq!(cause(Kind::ForeignRelease, late_release(5)), Cause::LostRelease);
-    // The pause is the cause only if it begins before the lock changes hands and ends between that
-    // change and the arrival of the release.
+    // Only a pause that contains the change of the lock but not the release's arrival is the cause.
     for (until, expected) in
         [(11, Cause::LostRelease), (13, Cause::HolderPause), (15, Cause::LostRelease)]
     {
@@ -156,8 +155,7 @@ fn a_release_that_was_held_up_removes_the_lock_of_the_next_holder() {
             "until {until}"
         );
     }
-    // A sender that leaves its critical section after the lock changed hands worked longer than its
-    // lease.
+    // A sender that leaves after the lock changed hands worked longer than its lease.
     let story =
         Story::new().takes(1, 1, "1").expires(11, "1").takes(12, 2, "1").leaves(13, 1).info(13, 1);
     assert_eq!(

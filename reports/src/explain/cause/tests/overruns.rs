@@ -428,8 +428,7 @@ fn a_clock_that_ends_a_lease_a_little_early_is_harmless_if_the_holder_was_paused
 
 #[test]
 fn a_lease_that_ends_by_the_time_in_the_value_counts_from_the_reading_of_the_clock() {
-    // The clocks show a Unix time of 1,767,225,600,000 ms plus the time of the run. Client 1 is
-    // granted the lock 100 ms after it began to acquire.
+    // The clocks show 1,767,225,600,000 ms plus the time of the run. The acquire takes 100 ms.
     let story = |unix_ms: u64, replaced: u64| {
         let story = Story::new().ttl(10_000).takes(1, 3, "1767225600001:c");
         let story = story.releases(5, 3).removed(5, "1767225600001:c", 3).acquires(3_001, 1);

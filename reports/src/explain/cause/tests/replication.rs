@@ -20,8 +20,7 @@ fn a_replica_that_had_the_lock_and_let_it_run_out_early_did_so_by_a_clock() {
     let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a").expires_at(3, 2, "a");
     let story = story.grants_at(4, 2, 2, "b").hears(4, 2, "b").releases(6, 1).releases(7, 2);
     assert_eq!(overlap(story.clone()), Cause::Unexplained);
-    // The replica's clock was stepped before the replica received the key with an absolute expiry
-    // time.
+    // The replica's clock was stepped before it received the key with an absolute expiry time.
     assert_eq!(overlap(story.fault_began(0, 1, "clock-jump", &[Node::Redis(2)])), Cause::ClockJump);
 }
 

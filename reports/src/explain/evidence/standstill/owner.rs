@@ -186,8 +186,7 @@ pub(super) fn renewed_copy(timeline: &Timeline<'_>, period: Period) -> Option<St
 }
 
 /// Returns whether one process extended the lease often enough to count as renewing it. A time to
-/// live that is set together with the value, by a grant or by a release that lowers a count, is not
-/// an extension.
+/// live set with the value, by a grant or a release that lowers a count, is no extension.
 fn is_renewed(timeline: &Timeline<'_>, span: &KeySpan<'_>, Period { from, until }: Period) -> bool {
     let mut renewals: BTreeMap<Node, usize> = BTreeMap::new();
     for set in span.set.iter().filter(|set| span.from.time < set.time) {

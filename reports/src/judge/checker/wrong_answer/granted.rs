@@ -1,8 +1,6 @@
 //! Checks that a quorum of servers has the lock when a process learns of its grant, and for the
-//! stated validity.
-//!
-//! The check skips nested acquires, and acquires that a fault or another process may have
-//! disturbed.
+//! stated validity. The check skips nested acquires, and acquires that a fault or another process
+//! may have disturbed.
 
 use super::{finding, machine_of};
 use crate::judge::finding::Finding;

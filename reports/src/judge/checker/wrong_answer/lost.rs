@@ -1,6 +1,5 @@
-//! Checks reported losses: they must not follow a release, and the lease must not continue.
-//!
-//! A renewal counts only if no fault was active between the renewal and the report, because the
+//! Checks reported losses: they must not follow a release, and the lease must not continue. A
+//! renewal counts only if no fault was active between the renewal and the report, because the
 //! library may not have received the reply.
 
 use super::{finding, may_be_another_server, never_expires, was_removed_elsewhere};

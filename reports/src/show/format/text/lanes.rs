@@ -1,8 +1,7 @@
-//! Draws the critical sections of processes in columns next to a list of events.
-//!
-//! A critical section is visible even if the list omits its first event, because each entry lists
-//! the holders (`TimelineEntry::holding`). The text for a gap between entries counts the critical
-//! sections that began in the gap.
+//! Draws the critical sections of processes in columns next to a list of events. A critical section
+//! is visible even if the list omits its first event, because each entry lists the holders
+//! (`TimelineEntry::holding`). The text for a gap between entries counts the critical sections that
+//! began in the gap.
 
 use crate::record::history::{Action, What};
 use crate::summary::report::TimelineEntry;
