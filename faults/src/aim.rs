@@ -35,8 +35,7 @@ pub fn is_aimed(rng: &mut impl Rng, drawn: &DrawnIncident) -> bool {
     chance(rng, AIMED_PER_MILLE) && main_fault(&drawn.incident).is_some()
 }
 
-/// Moves the incident to a random place in `part` of the window. Returns `None` if the search finds
-/// no place that fits.
+/// Moves the incident to a random place in `part` of the window; `None` if no place fits.
 pub fn aimed(
     rng: &mut impl Rng,
     drawn: &DrawnIncident,
@@ -68,8 +67,7 @@ fn main_fault(incident: &Incident) -> Option<&Fault> {
     incident.faults.iter().rev().find(|(begin, _)| *begin == at).map(|(_, fault)| fault)
 }
 
-/// Returns the times at which the main fault may start. The other faults of the incident then also
-/// start inside the window.
+/// Returns when the main fault may start so that the others start inside the window too.
 fn room(incident: &Incident, part: Window, setting: &Setting) -> Option<Window> {
     let at = incident.at?;
     let first = incident.faults.iter().map(|(begin, _)| *begin).min()?;

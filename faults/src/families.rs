@@ -32,8 +32,7 @@ impl Families {
         self.chosen().any(|family| matches!(family.drawing(), Drawing::Swarm))
     }
 
-    /// Adds a family. Adding `none` to other families has no effect. Adding another family to
-    /// `none` replaces it.
+    /// Adds a family. `none` has no effect on other families, and another family replaces `none`.
     #[must_use]
     pub fn with(mut self, family: Family) -> Families {
         self.chosen.push(family);

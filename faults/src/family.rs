@@ -1,7 +1,6 @@
-//! The table of fault families ([`FAMILIES`]), with one file for each family.
-//!
-//! Each family draws from its own random stream, numbered by the family's index, so that adding a
-//! family does not change the draws of the other families. New families are appended.
+//! The table of fault families ([`FAMILIES`]), with one file for each family. Each draws from its
+//! own random stream, numbered by the family's index, so that adding a family does not change the
+//! draws of the others. New families are appended.
 
 mod timing;
 

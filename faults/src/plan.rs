@@ -27,8 +27,7 @@ pub struct FaultPlan {
 }
 
 impl TimedFault {
-    /// Returns the end of the fault: its start if the fault is instantaneous, and `None` if it
-    /// never ends.
+    /// Returns the end of the fault, or its start if instantaneous; `None` if it never ends.
     pub fn ends_at(&self) -> Option<SimTime> {
         match (&self.fault, self.fault.duration()) {
             (Fault::Crash { .. } | Fault::PowerLoss { .. }, None) => None,
@@ -57,8 +56,7 @@ impl FaultPlan {
         self
     }
 
-    /// Returns the time at which the last fault ends. For a fault that never ends, its start counts
-    /// as its end.
+    /// Returns when the last fault ends. A fault that never ends counts by its start.
     pub fn ends_at(&self) -> SimTime {
         self.faults
             .iter()

@@ -1,6 +1,5 @@
-//! Independent random streams from one [`Seed`]. The seed is part of a ChaCha8 key, and each
-//! consumer has its own stream id, so that removing a consumer does not change the draws of the
-//! other consumers.
+//! Independent random streams from one [`Seed`], which is part of a ChaCha8 key. Each consumer has
+//! its own stream id, so that removing a consumer does not change the draws of the others.
 
 use crate::node::Node;
 use rand_chacha::ChaCha8Rng;
@@ -13,7 +12,6 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Seed(pub u64);
 
-/// Purpose of a stream of random numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stream {
     /// The faults of the family with this number.

@@ -141,9 +141,8 @@ fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
     best
 }
 
-/// Returns a value for which `holds` returns `true`. For the value one `step` closer to zero, if
-/// any, `holds` returns `false`. Prefers multiples of `step`. If `thorough` is `false`, stops when
-/// the first step fails.
+/// Returns a value for which `holds` is true, but not for the value one `step` closer to zero, if
+/// any. Prefers multiples of `step`. If not `thorough`, stops when the first step fails.
 fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bool) -> i64 {
     let sign = value.signum();
     let signed = |size: u64| sign * i64::try_from(size).unwrap_or(i64::MAX);

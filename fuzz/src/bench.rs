@@ -67,7 +67,6 @@ impl<M: Machine> Bench<M> {
         self.input(Input::Received { connection, bytes });
     }
 
-    /// Advances both clocks by `millis`, and runs the machine's timers.
     pub fn pass(&mut self, millis: u64) {
         self.now.0 += i64::try_from(millis).unwrap_or(0) * 1_000;
         self.input(Input::Timer);

@@ -1,5 +1,4 @@
-//! Fuzz targets. `run.sh` runs them with libFuzzer, and `cargo test` runs them on the stored
-//! inputs.
+//! Fuzz targets. `run.sh` runs them with libFuzzer, and `cargo test` on the stored inputs.
 
 pub mod bench;
 pub mod programs;

@@ -44,7 +44,6 @@ impl Target {
     }
 }
 
-/// Tells the fuzzer to keep an input in the corpus or to reject the input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Corpus {
     Keep,

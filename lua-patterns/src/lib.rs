@@ -45,7 +45,6 @@ pub enum Failure {
 
 type Matched<T> = Result<T, Failure>;
 
-/// A capture of the match, as offsets in the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Capture {
     /// A capture without an end.

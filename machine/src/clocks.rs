@@ -1,5 +1,4 @@
-/// Wall-clock time in microseconds since the Unix epoch. A clock step moves the time forward or
-/// back.
+/// Wall-clock time in microseconds since the Unix epoch. A clock step moves it forward or back.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct WallTime(pub i64);
 
@@ -9,8 +8,7 @@ impl WallTime {
     }
 }
 
-/// Monotonic time in microseconds. The clock may run fast or slow, and stops while the host is
-/// suspended.
+/// Monotonic time in microseconds. May run fast or slow, and stops while the host is suspended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct MonotonicTime(pub u64);
 

@@ -8,8 +8,7 @@ pub enum Input<'a> {
         /// Address of the client or server that opened the connection, as `host:port`.
         peer: &'a str,
     },
-    /// Bytes from a client or server. The machine sets `Outputs::more` if a complete command
-    /// remains buffered.
+    /// Bytes from a client or server. The machine sets `Outputs::more` if complete commands remain.
     Received {
         connection: ConnectionId,
         bytes: &'a [u8],

@@ -1,8 +1,7 @@
-//! Files of records in fencepost's own format.
-//!
-//! A record consists of the length of its body, a checksum of that length, a checksum of the body,
-//! and the body. A crash during an append can leave part of a record, or zeros, at the end of the
-//! append-only file; [`open`] drops them. With any other damage, a server refuses to start.
+//! Files of records in fencepost's own format. A record consists of the length of its body, a
+//! checksum of that length, a checksum of the body, and the body. A crash during an append can
+//! leave part of a record, or zeros, at the end of the append-only file; [`open`] drops them. With
+//! any other damage, a server refuses to start.
 
 use crate::damage::{Damage, DiskFile, Response};
 use crate::image::DiskImage;

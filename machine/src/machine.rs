@@ -30,8 +30,7 @@ pub trait Machine {
         |_| false
     }
 
-    /// Stops the server in an orderly way, as SIGTERM does. A server that saves its data at its end
-    /// writes the data to `out`.
+    /// Stops the server like SIGTERM. A server that saves data at its end writes the data to `out`.
     fn shut_down(&mut self, _now: Now, _out: &mut Outputs) {}
 
     /// Tells a server with several ports which port the client of a connection has dialled.

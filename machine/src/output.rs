@@ -33,8 +33,8 @@ pub enum Output {
         /// Bytes that survive a process crash, and after the next sync also a power loss.
         bytes: Bytes,
     },
-    /// Syncs the append-only file. The driver answers with `DiskSynced` or `DiskFailed`, or stops
-    /// the server.
+    /// Syncs the append-only file. The driver answers `DiskSynced`, `DiskFailed` or stops the
+    /// server.
     DiskSync,
     /// Atomically replaces and syncs the snapshot and the append-only file.
     DiskReplace {
@@ -50,11 +50,9 @@ pub enum Output {
     Notice(Notice),
 }
 
-/// The outputs of one input.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outputs {
     pub list: Vec<Output>,
-    /// Number of executed commands.
     pub commands: u32,
     /// `true` if a complete command is still buffered. The driver then sends `Continue`.
     pub more: bool,

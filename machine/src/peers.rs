@@ -79,9 +79,8 @@ impl Accepted {
         self.0.iter().find(|(_, open)| open.has_line()).map(|(connection, _)| *connection)
     }
 
-    /// Takes the next line of a connection. Returns `None` if no line is complete. A line of
-    /// `greeting` and the number of a peer introduces that peer: `take` remembers the number and
-    /// returns `None`.
+    /// Takes the next complete line of a connection, if any. A line of `greeting` and a peer's
+    /// number introduces that peer: `take` remembers the number and returns `None`.
     pub fn take(
         &mut self,
         from: ConnectionId,
@@ -108,7 +107,6 @@ impl Accepted {
 /// Answer to [`Line::TooLong`].
 pub const TOO_LONG: &str = "error line too long: expected at most 1024 bytes";
 
-/// Returns the output that sends a line.
 #[must_use]
 pub fn line(connection: ConnectionId, text: &str) -> Output {
     Output::Send { connection, bytes: Bytes::from(format!("{text}\n")) }

@@ -1,5 +1,4 @@
-//! Changes of keys, as a server reports them for the history of a run. Simulated processes cannot
-//! see these reports.
+//! Changes of keys, as servers report them for the history. Simulated processes cannot see them.
 
 use crate::connection::ConnectionId;
 use bytes::Bytes;
@@ -31,7 +30,6 @@ pub enum KeyChange {
     Flushed,
     /// The server discarded the key, for example because it copied another server's data.
     Discarded,
-    /// The key is back without a new grant, for example loaded from disk or copied from another
-    /// server.
+    /// The key is back without a new grant, for example loaded from disk or copied from a server.
     Restored,
 }

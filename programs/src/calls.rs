@@ -1,5 +1,4 @@
-//! Emulates system calls. If a call must wait, the group emulates the call again after an event or
-//! a timeout.
+//! Emulates system calls. If a call waits, the group emulates it again after an event or timeout.
 
 mod datagrams;
 mod descriptors;

@@ -29,16 +29,14 @@ use rand_core::SeedableRng;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// Usual virtual duration of a call in nanoseconds. Because calls take time, a loop that polls a
-/// clock ends.
+/// Usual virtual duration of a call in nanoseconds, so that a loop that polls a clock ends.
 const CALL_NS: u64 = 100;
 pub(crate) const AHEAD_MAX_NS: u64 = 100_000;
 const OUTPUT_MAX: usize = 64 * 1024;
 pub(crate) const THREADS_MAX: usize = 256;
 pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
 pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
-/// Number of calls that one start of a program counts as, so that a loop of starts reaches
-/// `CALLS_MAX`.
+/// Number of calls that a start of a program counts as, so that loops of starts reach `CALLS_MAX`.
 pub(crate) const CALLS_OF_AN_EXEC: u64 = 2_000;
 const LOG_MAX: usize = 4_000_000;
 
@@ -200,8 +198,7 @@ impl Group {
         &self.log
     }
 
-    /// Takes the files that were synced since the last call. The result is empty unless
-    /// [`Launch::sync_us`] is set.
+    /// Takes the files synced since the last call; none unless [`Launch::sync_us`] is set.
     pub fn take_synced(&mut self) -> SyncedFiles {
         std::mem::take(&mut self.synced)
     }

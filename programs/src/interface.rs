@@ -18,8 +18,7 @@ pub struct Launch {
     /// Additional names of these machines.
     pub aliases: BTreeMap<String, Ipv4Addr>,
     pub seed: u64,
-    /// Determines the machine id and the boot id. Unlike `seed`, it is the same for all starts on a
-    /// machine.
+    /// Determines the machine id and the boot id. Unlike `seed`, it is the same for all starts.
     pub machine_seed: u64,
     /// Id of the first process. Later processes and threads get higher ids.
     pub first_process: u32,

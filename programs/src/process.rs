@@ -69,8 +69,7 @@ pub(crate) enum State {
     Fresh,
     Ready,
     Blocked(Blocked),
-    /// The thread waits in the kernel until the child that borrows the thread's memory calls
-    /// `execve` or ends.
+    /// Waits in the kernel until the child that borrows its memory calls `execve` or ends.
     Lends(Number),
 }
 

@@ -130,9 +130,8 @@ impl SyncedFiles {
         self.0.extend(later.0);
     }
 
-    /// Restores the files of a folder to their last syncs. A file that was never synced counts as
-    /// empty. `kept` takes the length of a file's unsynced range, and returns how many of its bytes
-    /// survive, counted from the first.
+    /// Restores a folder's files to their last syncs; never synced files become empty. `kept` takes
+    /// the length of an unsynced range, and returns how many of its first bytes survive.
     pub fn restore(&self, folder: &Path, kept: &mut dyn FnMut(u64) -> u64) -> io::Result<()> {
         let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
         let mut paths: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;
@@ -188,8 +187,7 @@ impl SyncedFiles {
         self.0.is_empty()
     }
 
-    /// Copies a folder's contents and records the copies as synced. The originals must not change
-    /// afterwards.
+    /// Copies a folder and records the copies as synced. The originals must not change afterwards.
     pub fn copy_all(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         for entry in fs::read_dir(from)? {
             let entry = entry?;

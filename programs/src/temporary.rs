@@ -1,7 +1,5 @@
-//! Removes the temporary files that a group leaves behind.
-//!
-//! Two runs of a seed draw the same names for temporary files. If the second run finds a folder of
-//! the first, the runs may differ.
+//! Removes the temporary files that a group leaves behind. Two runs of a seed draw the same names
+//! for them, so a folder left by the first run could change the second.
 
 use std::fs::{remove_dir_all, remove_file, symlink_metadata};
 use std::os::unix::fs::MetadataExt;

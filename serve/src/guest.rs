@@ -1,8 +1,6 @@
 //! Runs a machine as one future ([`serve_guest`]), on its caller's listener, connector, disk and
-//! clock, for example in a turmoil simulation.
-//!
-//! Dropping the future crashes the process: connections end, and the [`SharedDisk`] loses data as
-//! its [`Crash`] specifies.
+//! clock, for example in turmoil. Dropping the future crashes the process: connections end, and the
+//! [`SharedDisk`] loses data as its [`Crash`] specifies.
 
 mod disk;
 mod polled;

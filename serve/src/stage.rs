@@ -112,8 +112,7 @@ impl Stage {
         self.queue.first_key_value().map(|((at_us, _), _)| *at_us)
     }
 
-    /// Runs the servers until `end_us`. Returns `false` after too many events at one instant, as in
-    /// an endless loop.
+    /// Runs the servers until `end_us`. Returns `false` if too many events happen at one instant.
     pub fn advance_to(&mut self, end_us: u64) -> bool {
         let end_us = end_us.max(self.now_us);
         let comes_to_rest = self.run_until(end_us);

@@ -70,8 +70,7 @@ fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros)
     Fault::Pause { node, duration_us: takeover + span(rng, longer) }
 }
 
-/// Returns the minimum downtime that a failover requires: a takeover or, without Sentinel, more
-/// than a lease.
+/// Returns the minimum downtime of a failover: a takeover or, without Sentinel, more than a lease.
 pub fn away_at_least(setting: &Setting) -> Micros {
     match setting.topology {
         Topology::Replicated { down_after_us, .. } => takeover(down_after_us),
@@ -104,8 +103,7 @@ fn lagged_crash(
     Incident { at: Some(crash_at), faults: vec![(lag_from, lagging), (crash_at, death)] }
 }
 
-/// Draws a replication lag, mostly from the upper half of the range, because a short lag rarely
-/// loses a write.
+/// Draws a replication lag, mostly from the range's upper half: short lags rarely lose a write.
 pub(super) fn lag(rng: &mut ChaCha8Rng, range: Spans) -> Micros {
     let half = Micros(range.max_us.as_micros() / 2).max(range.min_us);
     let least = if chance(rng, 800) { half } else { range.min_us };

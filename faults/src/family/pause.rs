@@ -1,5 +1,5 @@
-//! Family `pause`: a process, or sometimes a server, pauses, as in a stop-the-world garbage
-//! collection (Kleppmann 2016).
+//! Family `pause`: a process, sometimes a server, pauses, as in garbage collection (Kleppmann
+//! 2016).
 
 use super::Incident;
 use super::timing::{span, span_often_past, starts};

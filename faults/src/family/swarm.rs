@@ -14,8 +14,7 @@ pub struct Swarmed {
     pub hardness_per_mille: u64,
 }
 
-/// Enables about half of the accidents ([`Family::is_accident`]) other than `all`, and at least
-/// one.
+/// Enables about half of the accidents ([`Family::is_accident`]) except `all`, at least one.
 pub fn swarm(seed: Seed) -> Vec<Swarmed> {
     let mut rng = seed.stream(Stream::Swarm);
     let fallback = uniform(&mut rng, 0..=u64::from(u16::MAX)) as usize;

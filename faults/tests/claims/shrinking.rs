@@ -144,8 +144,7 @@ fn faults_that_only_work_together_stay_together() {
 
 #[test]
 fn one_magnitude_that_frees_another_is_followed_up() {
-    // The shortest violating length of each pause depends on the other pause, so one round of
-    // `shrink` is not enough.
+    // Each pause's shortest violating length depends on the other's, so one round is not enough.
     let plan = FaultPlan::new(vec![
         at(1, 1_000_000, pause(1, 800_000)),
         at(2, 2_000_000, pause(2, 900_000)),

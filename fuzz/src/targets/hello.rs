@@ -1,5 +1,4 @@
-//! Sends arbitrary messages to a Sentinel, which must then answer a client. The first byte of each
-//! part selects the kind of step.
+//! Sends arbitrary messages to a Sentinel, which must then answer. A part's first byte is its kind.
 
 use crate::bench::{Bench, START, encode};
 use crate::parts;

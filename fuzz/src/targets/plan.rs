@@ -1,5 +1,4 @@
-//! Reads arbitrary text as a fault plan. Both engines must record the same history for a
-//! valid plan.
+//! Reads text as a fault plan. Both engines must record the same history for a valid plan.
 
 use crate::targets::typed;
 use fencepost::{Engine, RunSpec, Scenario};

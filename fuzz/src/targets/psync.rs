@@ -1,5 +1,4 @@
-//! Connects a replica to a primary and to a sub-replica, which both send arbitrary bytes. The
-//! replica must then answer a client.
+//! A primary and a sub-replica send a replica arbitrary bytes. It must then answer a client.
 
 use crate::bench::Bench;
 use crate::parts;

@@ -56,8 +56,7 @@ impl<M: Machine> Bench<M> {
         self.input(Input::Timer);
     }
 
-    /// Sends an input to the machine and executes buffered commands. With `syncs_at_once`, also
-    /// finishes pending syncs.
+    /// Sends an input and executes buffered commands. `syncs_at_once` also finishes pending syncs.
     pub fn input(&mut self, input: Input<'_>) {
         let (mut out, mut next) = (Outputs::default(), Some(input));
         while let Some(input) = next.take() {

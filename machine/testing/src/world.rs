@@ -137,7 +137,6 @@ impl<M: Machine + ?Sized> World<M> {
         })
     }
 
-    /// Returns the clocks of a server.
     #[must_use]
     pub fn now(&self, host: usize) -> Now {
         let wall = self.now_us.cast_signed() + 1_700_000_000_000_000 + self.hosts[host].clock_us;

@@ -4,8 +4,7 @@ use super::{Call, Outcome, fail_with};
 use crate::group::Group;
 use crate::process::Number;
 
-/// Kind of the number that the second argument of `ioprio_get` and `ioprio_set` is. The values of
-/// `getpriority` (`PRIO_PROCESS`, ...) are smaller by 1.
+/// Kind of number in `ioprio_get`'s and `ioprio_set`'s second argument; `getpriority`'s is 1 less.
 const IOPRIO_WHO_PROCESS: u64 = 1;
 const IOPRIO_WHO_PGRP: u64 = 2;
 

@@ -13,8 +13,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
-/// Prefix of paths that programs cannot open. JVMs name these files after process ids, which are
-/// the same in concurrent runs.
+/// Prefix of refused paths. JVMs name these files after process ids, the same in concurrent runs.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
 /// Folder of shared files, which outlive their processes.

@@ -50,8 +50,7 @@ impl Group {
         }
     }
 
-    /// Returns the processes that `kill` sends a signal to. As in Linux, -1 spares the caller and
-    /// the first process.
+    /// Returns the targets of `kill`. As in Linux, -1 spares the caller and the first process.
     pub(super) fn targets_of_kill(&self, call: &Call, target: i32) -> Vec<Number> {
         let named = self.named(call, target);
         let spared = [self.launch.first_process, call.process];

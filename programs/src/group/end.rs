@@ -16,8 +16,7 @@ impl Group {
         self.keep_memory_reachable(process, number);
         self.thread(number).tracee.resume(0);
         if others && is_first {
-            // Do not wait for the exit of a process's first thread, because the kernel reports it
-            // last.
+            // The kernel reports the exit of a process's first thread last, so do not wait for it.
             self.clear_thread_id(number);
             self.threads.remove(&number);
             return Turn::Over;
@@ -173,8 +172,7 @@ impl Group {
             descriptors.into_values().for_each(|file| self.files.release(file));
             self.process_mut(number).ended.get_or_insert(libc::SIGKILL);
         }
-        // Reap all processes, because the tracer is the parent of every zombie once all processes
-        // have ended.
+        // Reap all processes: once all have ended, the tracer is the parent of every zombie.
         self.processes.values().for_each(|process| process.real.reap());
         self.ready.clear();
         self.remove_shared_files();

@@ -1,7 +1,6 @@
-//! Distinguishes a thread that waits in a loop for another thread from a thread that computes.
-//!
-//! The point at which the tracer interrupts a thread depends on the load of the machine. A thread
-//! that computes must therefore continue to its next call; in a waiting loop, the point makes no
+//! Distinguishes a thread that waits in a loop for another thread from a thread that computes. The
+//! point at which the tracer interrupts a thread depends on the load of the machine. A thread that
+//! computes must therefore continue to its next call; in a waiting loop, the point makes no
 //! difference. The tracer recognizes such a loop by single steps: every round has the same
 //! registers and stack, and makes no call.
 
@@ -95,8 +94,7 @@ impl Stepper {
         Err(Activity::Computes)
     }
 
-    /// Returns the extended registers and the two pages around the stack pointer, which hold local
-    /// variables.
+    /// Returns extended registers and the two pages around the stack pointer, with local variables.
     fn surroundings(&self) -> (Vec<u8>, [Vec<u8>; 2]) {
         let page = (self.state.stack() - RED_ZONE) & !(PAGE - 1);
         let stack = [page, page + PAGE].map(|page| self.memory.read(page, PAGE as usize));
@@ -117,8 +115,7 @@ impl Stepper {
     }
 }
 
-/// Returns `false` for system calls, software interrupts, and instructions that expose the trap
-/// flag.
+/// Returns `false` for system calls, interrupts, and instructions that expose the trap flag.
 fn is_safe_to_step(code: &[u8]) -> bool {
     let [first, second] = code else { return false };
     let first = if *first == 0x66 { *second } else { *first };

@@ -7,8 +7,7 @@ use libc::{
 
 /// The value of `AUDIT_ARCH_X86_64`.
 const ARCHITECTURE: u32 = 0xc000_003e;
-/// Offsets in `struct seccomp_data`. `ARGUMENTS_AT` is the offset of the first argument's lower
-/// half.
+/// Offsets in `struct seccomp_data`. `ARGUMENTS_AT` is the first argument's lower half.
 const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 const ARGUMENTS_AT: u32 = 16;
@@ -30,8 +29,7 @@ const COMMANDS_ON_DESCRIPTORS: &[(c_long, u32, u32)] = &[
     (libc::SYS_ioctl, libc::FIONREAD as u32, FIRST_QUESTION as u32),
 ];
 
-/// Calls that name a process by the argument with this index. The thread stops unless the argument
-/// is 0, the caller.
+/// Calls, and the argument that names a process. The thread stops unless it is 0, the caller.
 #[rustfmt::skip]
 const ON_PROCESSES: &[(c_long, u32)] = &[
     (libc::SYS_sched_setaffinity, 0), (libc::SYS_sched_getparam, 0),

@@ -264,8 +264,7 @@ impl Tracee {
         }
     }
 
-    /// Makes the thread execute a system call. Returns the call's result, and the signals that
-    /// arrived during the call.
+    /// Makes the thread execute a system call. Returns its result, and the signals that arrived.
     pub(crate) fn inject(
         self,
         registers: &user_regs_struct,

@@ -1,5 +1,4 @@
-//! Runs a program's group without the simulator. When all threads wait, time jumps to the next
-//! event.
+//! Runs a program's group without the simulator. If all threads wait, time jumps to the next event.
 
 pub(crate) mod server;
 

@@ -42,8 +42,7 @@ fn an_answer_wakes_who_made_many_calls_in_the_same_instant() {
     assert!(run.elapsed_us < 1_000_000, "{} us", run.elapsed_us);
 }
 
-/// Runs `first` in the main thread and `second` in another thread. Each thread then prints its
-/// name.
+/// Runs `first` in the main thread and `second` in another. Each thread then prints its name.
 fn beside_another(declarations: &str, (first, second): (&str, &str)) -> Option<Alone> {
     run_c(&format!(
         "#include <pthread.h>\n#include <unistd.h>\n{declarations}\n\

@@ -64,8 +64,7 @@ impl Stage {
         self.settle();
     }
 
-    /// Starts the server again, and ends the connections that peers still had open after a power
-    /// loss.
+    /// Starts the server again, and ends connections left open after a power loss.
     pub fn restart(&mut self, server: usize) {
         self.servers[server].is_dark = false;
         let unaware = std::mem::take(&mut self.servers[server].unaware);
@@ -106,8 +105,7 @@ impl Stage {
         self.network.has_cut(id)
     }
 
-    /// Delays messages from `from` to `to` until [`Stage::remove_delay`]. Messages of one
-    /// connection stay in order.
+    /// Delays messages until [`Stage::remove_delay`]. Those of one connection stay in order.
     pub fn delay(&mut self, id: u32, from: &[Place], to: &[Place], extra_us: RangeInclusive<u64>) {
         self.network.delay(id, (from, to), extra_us);
     }
@@ -129,8 +127,7 @@ impl Stage {
         self.set_timer(server);
     }
 
-    /// Adds `extra_us` microseconds to every command of the server, until
-    /// [`Stage::remove_slowdown`].
+    /// Adds `extra_us` to the server's every command, until [`Stage::remove_slowdown`].
     pub fn add_slowdown(&mut self, id: u32, server: usize, extra_us: u64) {
         self.servers[server].slowed.push((id, extra_us));
     }
@@ -139,8 +136,7 @@ impl Stage {
         self.servers[server].slowed.retain(|(of, _)| *of != id);
     }
 
-    /// Performs an operator's action. Returns `false` if the server is down or frozen, or does not
-    /// support the action.
+    /// Performs an operator's action; `false` if the server is down, frozen or does not support it.
     pub fn operate(&mut self, server: usize, action: OperatorAction) -> bool {
         let host = &self.servers[server];
         let machine = host.machine.as_ref().filter(|_| !host.is_frozen);
@@ -156,8 +152,7 @@ impl Stage {
         self.traps.push(trap);
     }
 
-    /// Returns `false` if no trap has this id, for example because the trap has already lost a
-    /// message.
+    /// Returns `false` if no trap has this id, for example after it has lost a message.
     pub fn remove_trap(&mut self, id: u32) -> bool {
         let before = self.traps.len();
         self.traps.retain(|trap| trap.id != id);
