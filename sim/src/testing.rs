@@ -58,7 +58,7 @@ pub enum Expect {
     Never(Vec<Kind>),
     /// For each of these rules, at least one seed breaks the rule. Other rules may be broken too.
     Violates(Vec<Kind>),
-    /// For each pair, at least one seed breaks the rule for the cause. Other rules and causes are
+    /// For each pair, at least one seed breaks the rule for the cause. Other violations are
     /// allowed.
     ViolatesBy(Vec<(Kind, Cause)>),
 }

@@ -1,5 +1,4 @@
-//! Plants one mistake at a time in every lock and its servers, and counts the mutants that
-//! fencepost finds.
+//! Plants one mistake at a time in every lock and its servers, and counts the mutants found.
 //!
 //! ```text
 //! mutants='cargo run --release -p fencepost --example mutants --'

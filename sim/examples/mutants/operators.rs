@@ -1,8 +1,6 @@
-//! Mutants: locks and servers with one planted mistake.
-//!
-//! The [`rule`] of an [`Operator`] changes messages between clients and servers, or the environment
-//! of a server, so the locks and servers contain no code for mutants. [`Marks`] counts how often a
-//! mistake takes effect.
+//! Mutants: locks and servers with one planted mistake. The [`rule`] of an [`Operator`] changes
+//! messages between clients and servers, or the environment of a server, so the locks and servers
+//! contain no code for mutants. [`Marks`] counts how often a mistake takes effect.
 
 mod any;
 mod chubby;

@@ -36,8 +36,7 @@ const MORE_OFTEN_SUFFIX: &str = " more often";
 const CYCLES: u32 = 6;
 const WINDOW: [Span; 2] = [Span::secs(1), Span::secs(20)];
 
-/// Families to try first. A mistake that has no effect under these families is not tried under
-/// others.
+/// Families to try first. A mistake without effect under these is not tried under others.
 const SCOUTED: &[&str] = &["none", "lost-reply", "failover", "restart", "partition"];
 
 pub(crate) type Cell = (usize, Strategy);

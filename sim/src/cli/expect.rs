@@ -60,8 +60,7 @@ impl Expectations {
     }
 }
 
-/// Returns `true` for the name of any existing Lua file, so that one `--expect` file can list the
-/// locks of several sweeps.
+/// Returns `true` for any existing Lua file, so that one `--expect` file can serve several sweeps.
 fn is_script(lock: &str, path: &Path) -> bool {
     let is_lua = Path::new(lock).extension().is_some_and(|end| end == "lua");
     is_lua && (Path::new(lock).is_file() || path.with_file_name(lock).is_file())

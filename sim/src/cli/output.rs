@@ -30,8 +30,7 @@ pub(crate) fn page(detail: Detail) -> Page {
     Page::of_width(columns, detail)
 }
 
-/// Creates the `--out` folder. Commands call this before their runs, so that a wrong path fails
-/// early.
+/// Creates the `--out` folder before the runs, so that a wrong path fails early.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
     check_folder(folder).map_err(|error| {
         let folder = folder.display();

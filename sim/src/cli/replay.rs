@@ -190,8 +190,7 @@ impl Replay<'_> {
     }
 }
 
-/// Returns the command line that the report states for the run. The plan may differ from the plan
-/// that the seed draws.
+/// Returns the report's command line for the run, whose plan may differ from the seed's.
 pub(super) fn shown_by(run: &RunReport, spec: &RunSpec) -> String {
     let stated = run.violations.first().map(|violation| violation.replay.clone());
     stated.unwrap_or_else(|| Findings::command(spec))

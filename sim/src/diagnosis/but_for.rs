@@ -1,5 +1,4 @@
-//! Finds the faults that a violation needs, by removing each fault and, in small plans, each pair
-//! of faults.
+//! Finds the faults that a violation needs, by removing each and, in small plans, each pair.
 
 use super::minimal::with_plan;
 use super::target::{Memory, Target};

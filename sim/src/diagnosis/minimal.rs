@@ -1,5 +1,4 @@
-//! Minimizes a run with a violation: removes, moves and shrinks faults, and removes cycles and
-//! processes.
+//! Minimizes a run with a violation: removes, moves and shrinks faults, cycles and processes.
 
 use super::target::{Memory, Target};
 use super::variation::moved;
@@ -68,8 +67,7 @@ impl Search<'_> {
         Some(shrunk.plan)
     }
 
-    /// Tries one or two faults alone, at other times, because the other faults may serve only to
-    /// delay them.
+    /// Tries one or two faults alone at other times: the others may serve only to delay them.
     fn one_or_two_moved(&mut self, spec: &RunSpec) -> FaultPlan {
         let faults = &spec.plan.faults;
         if faults.len() < 3 {

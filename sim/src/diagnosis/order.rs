@@ -1,7 +1,6 @@
-//! Tests whether a violation depends on the order of two events.
-//!
-//! For each event in the narrative or the witness, the search tries to make one of the next such
-//! events happen first: it delays a message, pauses a process, or moves or lengthens a fault.
+//! Tests whether a violation depends on the order of two events. For each event in the narrative or
+//! the witness, the search tries to make one of the next such events happen first: it delays a
+//! message, pauses a process, or moves or lengthens a fault.
 
 use super::minimal::with_plan;
 use super::target::{Target, breaks, history as run};

@@ -78,8 +78,8 @@ struct SafeguardRuns {
     /// `true` if the safeguard removes the lease extensions. A critical section may then exceed the
     /// lease, so hazards are not comparable.
     loses_extensions: bool,
-    /// `true` if the safeguard replaces a lock in Lua by a built-in lock. The absence of its mistakes
-    /// says nothing about tokens, so only violations that the storage can prevent are comparable.
+    /// `true` if a built-in lock replaces one in Lua. The absence of its mistakes says nothing
+    /// about tokens, so only violations that the storage can prevent are comparable.
     replaces_script: bool,
     /// `true` if the safeguard lengthens the ttl. The bounds on waits include the ttl, so the
     /// safeguard could hide a long wait without preventing it.

@@ -250,8 +250,7 @@ fn longer_lease(spec: &RunSpec) -> RunSpec {
     })
 }
 
-/// Returns the fault that has the same effect as `fault` would have with monotonic expiry, or
-/// `None` if `fault` need not change.
+/// Returns a fault with the effect that `fault` would have with monotonic expiry, if it differs.
 fn by_monotonic(fault: &Fault) -> Option<Fault> {
     match fault.clone() {
         Fault::Suspend { node, duration_us } => Some(Fault::Pause { node, duration_us }),

@@ -19,8 +19,7 @@ pub(crate) struct Records {
 
 pub(crate) struct Setup {
     pub(crate) seed: Seed,
-    /// Time for which servers run before the run begins. The times in the other fields count from
-    /// the start of the run.
+    /// Time for which servers run before the run, from whose start the other fields count.
     pub(crate) warm_up: Micros,
     pub(crate) quantum: Micros,
     pub(crate) latency: (Micros, Micros),

@@ -10,8 +10,7 @@ pub(crate) const TEMPORARY: &str = ".tmp-fencepost-";
 
 pub(crate) fn claim(file: &File) -> io::Result<bool> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        // Another process found the file before this process locked it, and is about to remove the
-        // file.
+        // Another process found the file unlocked, and is about to remove it.
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
         // On a file system without locks, `clear` removes nothing.
         Err(_) => Ok(true),

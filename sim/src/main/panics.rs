@@ -1,5 +1,4 @@
-//! Prints the first panic as one line on stderr, like other errors, unless RUST_BACKTRACE is
-//! `full`.
+//! Prints the first panic as one line on stderr, unless RUST_BACKTRACE is `full`.
 
 use fencepost::cli;
 use std::any::Any;

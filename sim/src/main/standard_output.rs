@@ -1,5 +1,4 @@
-//! Detects on Linux that standard output was closed at the start. Rust replaces a closed standard
-//! output with /dev/null before `main`.
+//! Detects a closed standard output on Linux, which Rust replaces with /dev/null before `main`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

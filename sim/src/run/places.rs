@@ -32,8 +32,7 @@ struct Request {
     heard: Option<SimTime>,
 }
 
-/// Pairs each request with its reply, which is the first message in the other direction that is
-/// sent after the request arrives.
+/// Pairs each request with its reply, the next message back that is sent after it arrives.
 fn requests(trace: &Trace) -> BTreeMap<Node, Vec<Request>> {
     let mut all: BTreeMap<Node, Vec<Request>> = BTreeMap::new();
     let mut open: BTreeMap<(Node, Node), VecDeque<usize>> = BTreeMap::new();

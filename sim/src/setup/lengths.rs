@@ -1,6 +1,5 @@
-//! Draws the lengths of leases, critical sections and waits that the user did not set.
-//!
-//! Like swarm testing (Groce, Zhang, Eide, Chen and Regehr, ISSTA 2012), this varies the runs.
+//! Draws the lengths of leases, critical sections and waits that the user did not set, to vary the
+//! runs as swarm testing does (Groce, Zhang, Eide, Chen and Regehr, ISSTA 2012).
 
 pub use crate::setup::scenario::length::Length;
 use crate::setup::scenario::{Hold, Scenario};
@@ -63,8 +62,7 @@ pub(crate) fn drawn_for(usage: Usage, families: &Families) -> Vec<Length> {
     hold.into_iter().chain(waits.then_some(Length::StorageTimeout)).collect()
 }
 
-/// Draws the lengths of a seed. Also draws the kept lengths, and ignores the results, so that the
-/// other draws do not change.
+/// Draws the lengths of a seed. Also draws and ignores kept ones, so that others do not change.
 pub(crate) fn drawn(
     seed: Seed,
     usage: Usage,

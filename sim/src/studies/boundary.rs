@@ -127,8 +127,7 @@ impl Search {
         listener: &dyn Listener,
         stop: &Stop,
     ) -> Result<Probe, SearchError> {
-        // The calculated bounds assume the lengths of this scenario, so no run may draw other
-        // lengths.
+        // The calculated bounds assume this scenario's lengths, so no run may draw others.
         let mut scenario = Scenario { keeps: Length::ALL.into(), ..self.scenario.clone() };
         (self.quantity.set)(&mut scenario, value);
         let shown = || self.quantity.quantity().show(value);
@@ -169,8 +168,7 @@ struct Alone {
     has_lease: bool,
 }
 
-/// Returns whether the lock expires: while its holder is paused for three ttls, another process is
-/// granted the lock.
+/// Returns whether the lock expires: another process gets it while its holder pauses for 3 ttls.
 fn expires(client: &'static Definition, scenario: &Scenario) -> Result<bool, SearchError> {
     let hold = Span::secs(5);
     let scenario = Scenario {
@@ -246,8 +244,7 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
     Ok(alone)
 }
 
-/// One for the acquire's reply, two to connect to the storage, and four for two requests with
-/// replies.
+/// One for the acquire's reply, two to connect to the storage, four for two requests and replies.
 const MESSAGES_OF_A_HOLD: u64 = 7;
 
 /// Returns the longest time from the first server's grant to the end of the critical section. The

@@ -1,6 +1,5 @@
-//! Runs every fault plan up to a stated size, with faults at every point where they can matter.
-//!
-//! A base run has fixed latencies, fixed start times and no fault. A scout repeats the run and
+//! Runs every fault plan up to a stated size, with faults at every point where they can matter. A
+//! base run has fixed latencies, fixed start times and no fault. A scout repeats the run and
 //! records its turns and messages. From this record, `plan/place.rs` derives the plans with one
 //! fault. A scout of such a plan yields the plans with one more fault.
 

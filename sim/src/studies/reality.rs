@@ -29,8 +29,7 @@ pub enum Detail {
     All,
 }
 
-/// Repeats the first violation of each case on real servers. A row is `None` if no seed of its case
-/// has a violation.
+/// Repeats each case's first violation on real servers; `None` for a case without a violation.
 pub fn compare_cases(
     cases: &[Case],
     (scenario, binaries): (&Scenario, &RealServers),

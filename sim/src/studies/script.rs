@@ -1,6 +1,5 @@
-//! Exports a violation as a folder that reproduces it on real Redis servers, without fencepost. The
-//! folder's script replays each client's requests, none earlier than its recorded time, and
-//! compares the replies.
+//! Exports a violation as a folder that reproduces it on real Redis servers, without fencepost. Its
+//! script replays each client's requests, none earlier than recorded, and compares the replies.
 
 mod faults;
 mod step;
@@ -42,8 +41,7 @@ fn inexpressible<T>(what: impl Into<String>) -> Result<T, ScriptError> {
     Err(ScriptError::Inexpressible(what.into()))
 }
 
-/// Exports the first run in which the violation lasts long enough for real servers, or else the run
-/// in which the violation lasts longest.
+/// Exports the first run whose violation is long enough for real servers, or else the longest.
 pub fn script(runs: &[RunSpec], shown: Target) -> Result<Vec<ScriptFile>, ScriptError> {
     if !shown.kind.is_about_clash() {
         return inexpressible(format!(

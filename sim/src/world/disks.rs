@@ -48,8 +48,7 @@ impl State {
                 let (at, life) = (align_up(now + server.sync_time, quantum), server.life);
                 self.agenda.enter(at, host, Class::Timer, host, Occurrence::DiskSynced(life));
             }
-            // The server must learn of the failure now, because the server's next outputs may
-            // depend on it.
+            // The server must learn of the failure now, because its next outputs may depend on it.
             DiskReply::Failed(error) => {
                 let failed = Input::DiskFailed { of: SyncOf::Replacement, error };
                 self.feed_machine(host, failed, None);

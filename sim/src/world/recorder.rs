@@ -49,8 +49,7 @@ impl Recorder {
         self.waiting.borrow().since_when().iter().any(|now| before.contains(now))
     }
 
-    /// Any thread may have sent a program's message, so the message counts for all threads of its
-    /// machine.
+    /// Counts a program's message for all threads of its machine, because any may have sent it.
     pub(crate) fn attribute_to_machines(&self) {
         self.waiting.borrow_mut().by_machine = true;
     }

@@ -1,5 +1,4 @@
-//! Passes the events in a server's inbox to its machine one by one, and executes the machine's
-//! outputs.
+//! Passes a server's events to its machine one by one, and executes the machine's outputs.
 
 use super::agenda::{Class, HostIndex, Occurrence};
 use super::host::Software;

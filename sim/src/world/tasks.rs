@@ -1,8 +1,7 @@
-//! The tasks of all hosts, with one queue of ready tasks for each host.
-//!
-//! A wake puts the task's key on a thread-local list, and the world later moves the keys to the
-//! queues. The waker's pointer is the key, so a waker needs no reference to the world and cloning a
-//! waker is free. A wake panics on a thread that never had a world, where the task would never run.
+//! The tasks of all hosts, with one queue of ready tasks for each host. A wake puts the task's key
+//! on a thread-local list, and the world later moves the keys to the queues. The waker's pointer is
+//! the key, so a waker needs no reference to the world and cloning a waker is free. A wake panics
+//! on a thread that never had a world, where the task would never run.
 
 use super::agenda::HostIndex;
 use fencepost_clients::env::TaskKey;
@@ -17,8 +16,7 @@ pub(crate) type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
 
 thread_local! {
     static WOKEN: RefCell<Vec<TaskKey>> = const { RefCell::new(Vec::new()) };
-    /// `true` if the list of woken tasks may contain keys. Reading this flag is cheaper than
-    /// reading the list.
+    /// `true` if the list of woken tasks may contain keys. Cheaper to read than the list.
     static ANY_WOKEN: Cell<bool> = const { Cell::new(false) };
     static HAS_WORLDS: Cell<bool> = const { Cell::new(false) };
 }
@@ -126,8 +124,7 @@ impl Tasks {
         None
     }
 
-    /// Returns the future if the task no longer exists. The caller must drop the future while the
-    /// state is not borrowed.
+    /// Returns the future if its task is gone. Drop it while the state is not borrowed.
     pub(crate) fn put_back(&mut self, key: TaskKey, future: TaskFuture) -> Option<TaskFuture> {
         match self.slot(key) {
             Some(slot) => {

@@ -228,8 +228,7 @@ impl State {
         self.agenda.enter(at, to, Class::Message, from, Occurrence::Deliver(id));
     }
 
-    /// Returns `true` while a cut or a power loss holds up messages. Only the nemesis changes the
-    /// result.
+    /// Returns `true` while a cut or a power loss, changed only by the nemesis, holds up messages.
     pub(crate) fn is_blocked(&self, from: HostIndex, to: HostIndex) -> bool {
         self.network.is_cut(usize::from(from) - 1, usize::from(to) - 1)
             || self.hosts[usize::from(to) - 1].is_dark

@@ -126,8 +126,7 @@ fn a_lease_that_is_the_score_of_a_member_is_read_off_the_wire() {
     let facts = first_broken(0..3, Kind::Overlap, long).unwrap();
     let overlap = facts.violations.iter().find(|one| one.kind == Kind::Overlap).unwrap();
     assert_eq!(overlap.cause, Cause::HoldTooLong, "{}", overlap.summary);
-    // The worker computes the score before it sends the command, so less than 10 s of the lease
-    // remain.
+    // The worker computes the score before it sends the command, so less than 10 s remain.
     assert!(overlap.narrative[0].text.contains(" for 9.9"), "{:?}", overlap.narrative);
     let told = |text: &str| overlap.narrative.iter().any(|line| line.text.contains(text));
     assert!(told(" expires the lock of client-"), "{:?}", overlap.narrative);

@@ -23,8 +23,7 @@ fn causes(client: &str, fault: &str, bound: Option<u64>) -> BTreeSet<Cause> {
 
 #[test]
 fn a_waiter_that_sleeps_after_a_restart_leaves_the_lock_unused_and_one_that_polls_does_not() {
-    // A restarted server has no subscriptions, so no message wakes the sleeping waiters of
-    // redisson.
+    // A restarted server has no subscriptions, so no message wakes redisson's waiters.
     assert_eq!(causes("redisson", "restart", Some(5)), [Cause::MissedWakeup].into());
     assert_eq!(causes("single-node", "restart", Some(5)), [].into());
     assert_eq!(causes("redisson", "restart", None), [].into());

@@ -1,9 +1,8 @@
 //! Compares minimal runs of Redlock with the shortest path to two holders in a model that follows
-//! the Specl project's `showcase/redlock.specl`.
-//!
-//! A client asks the masters one after the other. Once true time has reached the end of a lease, a
-//! separate step may expire the lock at one master. For three masters, two clients and a ttl of 3,
-//! Specl reports a violation "in 15 steps", which are 15 states and therefore 14 transitions.
+//! the Specl project's `showcase/redlock.specl`. A client asks the masters one after the other.
+//! Once true time has reached the end of a lease, a separate step may expire the lock at one
+//! master. For three masters, two clients and a ttl of 3, Specl reports a violation "in 15 steps",
+//! which are 15 states and therefore 14 transitions.
 
 use crate::drawn::{drawn, history};
 use fencepost::Scenario;
@@ -204,8 +203,7 @@ fn forgetting(masters: u16) -> usize {
     timeline.keys.iter().filter(expired).count()
 }
 
-/// In a simulated run, a lease expires at all masters at the same time. In the model, a lease may
-/// expire at a single master.
+/// In a run, a lease expires at all masters together; in the model, possibly at one alone.
 #[test]
 fn a_minimal_run_is_longer_than_the_optimum_by_the_masters_that_forget_besides_one() {
     for (masters, optimum) in [(3, 14), (5, 18)] {

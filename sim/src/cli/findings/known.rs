@@ -1,5 +1,4 @@
-//! Repeats the seeds of known findings before a sweep, and adds the results of the sweep to the
-//! store.
+//! Repeats the seeds of known findings before a sweep, and adds the sweep's results to the store.
 
 use super::store::{Store, today};
 use crate::cli::output::{log, require_writable};
@@ -40,8 +39,8 @@ impl Known {
         self.findings.next_seed()
     }
 
-    /// Repeats the runs of the findings that belong to the sweep. Starts no run after `deadline`, and
-    /// then names the number of findings that remain.
+    /// Repeats the runs of the sweep's findings. Starts no run after `deadline`, and then names the
+    /// number of remaining findings.
     pub(crate) fn retest(
         &self,
         spec: &SweepSpec,

@@ -35,8 +35,7 @@ macro_rules! workers {
 }
 
 impl Worker {
-    /// Returns the template with another heading, because the template's heading names files that
-    /// the user does not have.
+    /// Returns the template with another heading: its own names files that the user does not have.
     fn program(&self) -> String {
         let is_heading = |line: &&str| line.starts_with("# ") || line.starts_with("// ");
         let old = self.text.lines().find(is_heading).unwrap_or_default();

@@ -19,8 +19,7 @@ pub(super) const ENTRY: Entry = Entry {
     machine,
     servers: |setup, _| ensemble::servers(setup.topology, PORT),
     lease: |ttl| ttl,
-    // Clients round a ttl up to whole seconds and may add one second, and the server reads its clock
-    // once a second.
+    // Clients round a ttl up to seconds and may add one; the server reads its clock once a second.
     recovery: |_, _| Micros::from_secs(3),
 };
 

@@ -31,8 +31,7 @@ fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     Box::new(move |disk, now| Box::new(ZooKeeper::new(config.clone(), &disk, now)))
 }
 
-/// Clamps the session timeout to the range from `minSessionTimeout` (2 ticks) to
-/// `maxSessionTimeout` (20 ticks).
+/// Clamps the timeout to `minSessionTimeout` (2 ticks) to `maxSessionTimeout` (20 ticks).
 fn lease(ttl: Micros) -> Micros {
     let ticks = |count| Micros(tick().0 * count);
     ttl.clamp(ticks(2), ticks(20))
@@ -44,9 +43,8 @@ fn tick() -> Micros {
 
 /// A session may outlive its timeout by a tick. In an ensemble, members may also take syncLimit to
 /// notice that they lost contact, and initLimit for a failed attempt to follow a leader. A client
-/// notices a silent server after two thirds of the session timeout. The client then tries all
-/// servers within one timeout, and sleeps for up to a second before each server and before the
-/// round.
+/// notices a silent server after two thirds of the session timeout, then tries all servers within
+/// one timeout, and sleeps up to a second before each server and before the round.
 fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     let (config, servers, timeout) =
         (Config::default(), u64::from(count(topology)), lease(scenario.ttl.0));

@@ -29,8 +29,7 @@ impl HolderDesk {
         named.unwrap_or(machine)
     }
 
-    /// Returns the lock that the processes of this run named first; stores `named` if there is none
-    /// yet.
+    /// Returns the lock that this run's processes named first; stores `named` if there is none yet.
     pub(crate) fn first_lock(&self, named: &Bytes) -> Bytes {
         self.first_lock.borrow_mut().get_or_insert_with(|| named.clone()).clone()
     }

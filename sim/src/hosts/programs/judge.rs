@@ -281,8 +281,7 @@ impl Judge {
     }
 }
 
-/// Returns the answer to an `ACQUIRING` of a second lock, which the judge would mistake for the
-/// first one.
+/// Answers an `ACQUIRING` of a second lock, which the judge would mistake for the first one.
 fn refuse_lock(
     holder: &Holder,
     lock: Option<&Bytes>,

@@ -1,6 +1,5 @@
-//! Interprets leases whose end is part of a value, such as the score of a sorted-set member or a
-//! hash field. Servers do not know these leases, so the module derives their owners, ends and
-//! expiries.
+//! Derives the owners, ends and expiries of leases that servers do not know, because their end is
+//! part of a value, such as a sorted-set member's score or a hash field.
 
 use crate::world::node_clock::WALL_EPOCH_US;
 use fencepost_faults::{Micros, Node, SimTime};

@@ -34,8 +34,7 @@ pub struct Life {
     pub died: Option<SimTime>,
     pub calls: Vec<CallMade>,
     pub used: FilesUsed,
-    /// Number of times that the tracer preempted a thread. A run with preemptions may not be
-    /// reproducible.
+    /// Number of times that the tracer preempted a thread; the run may then not be reproducible.
     pub preempted: u32,
 }
 

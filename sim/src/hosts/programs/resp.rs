@@ -1,5 +1,4 @@
-//! The subset of RESP that the judge and the storage use, with answers to the handshakes of client
-//! libraries.
+//! The subset of RESP of the judge and the storage, with answers to client libraries' handshakes.
 
 use bytes::{Bytes, BytesMut};
 use fencepost_faults::Micros;

@@ -43,9 +43,9 @@ impl List {
         owner
     }
 
-    /// Returns the owner whose lock ends, unless a later grant has replaced that lock. The lock of a
-    /// process with several tokens ends when the process puts back the last of them. A process
-    /// without a token ends the lock of the latest owner.
+    /// Returns the owner whose lock ends, unless a later grant replaced it. The lock of a process
+    /// with several tokens ends with the last of them. A process without a token ends the latest
+    /// lock.
     fn put(&mut self, by: Option<Node>) -> Option<String> {
         let own = by.map(owner);
         let place = self.owners.iter().position(|owner| Some(owner) == own.as_ref());

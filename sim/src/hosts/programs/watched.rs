@@ -10,13 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Watched {
     /// Key, or pattern of several locks' keys.
     pub key: String,
-    /// Key from `--lock-key` or its default, if no process wrote that key and fencepost chose `key`
-    /// instead.
+    /// Key of `--lock-key` or its default, if no process wrote it and fencepost chose `key`.
     pub instead_of: Option<String>,
     /// Up to five keys that processes wrote, if the watched key is not among them.
     pub others: Vec<String>,
-    /// Up to five keys that processes extended more than once, if the watched key is not among
-    /// them.
+    /// Up to five keys extended more than once, if the watched key is not among them.
     pub renewed: Vec<String>,
 }
 
@@ -186,9 +184,8 @@ fn choose(events: &[Event], stated: &str, coordinator: Coordinator) -> Watched {
     }
 }
 
-/// Sets the owner of each successful acquire: the value of the process's last grant during the
-/// acquire, or else of its last extension, or else, on Redis if `others` is empty, a text that
-/// names the process.
+/// Sets the owner of each successful acquire: the value of its process's last grant during it, else
+/// of its last extension, else, on Redis if `others` is empty, a text that names the process.
 fn name_owners(events: &mut [Event], watched: &Watched, coordinator: Coordinator) {
     let mut asked: BTreeMap<u64, usize> = BTreeMap::new();
     let mut about: BTreeMap<Node, String> = BTreeMap::new();

@@ -66,9 +66,8 @@ pub(super) trait Console {
         false
     }
 
-    /// Returns `true` if this answer states that the request changed nothing. A server may answer
-    /// such a request between the commit of another session's release and the answer to that
-    /// commit.
+    /// Returns `true` if this answer states that the request changed nothing. A server may send it
+    /// between the commit of another session's release and the answer to that commit.
     fn has_changed_nothing(&self, _answer: &[u8]) -> bool {
         false
     }

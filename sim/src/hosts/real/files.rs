@@ -107,8 +107,7 @@ fn change_owner(path: &Path, user: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the template for the folders of new servers, or `None` if servers of this kind need no
-/// template. Later runs reuse a template.
+/// Returns the template for the folders of new servers, if they need one. Later runs reuse it.
 fn template(part: &Part) -> Result<Option<PathBuf>, String> {
     static MADE: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let Some(template) = part.kind.template.map(|template| template(part)) else {

@@ -1,5 +1,4 @@
-//! Folders for the files of real servers. If fencepost is killed, a later trial run removes its
-//! folders.
+//! Folders for real servers' files. If fencepost is killed, a later trial run removes them.
 
 use std::io;
 use std::path::{Path, PathBuf};

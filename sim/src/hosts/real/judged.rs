@@ -10,8 +10,7 @@ const ROUNDING_MS: i64 = 2;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Key {
     pub(super) name: Bytes,
-    /// Form of storage, which distinguishes locks of the same name that the server stores in
-    /// different ways.
+    /// Form of storage, which distinguishes locks of the same name that are stored differently.
     pub(super) form: u8,
     /// Content of the key as text, or another text that identifies the owner.
     pub(super) value: Bytes,

@@ -100,8 +100,7 @@ impl RealServer {
         &mut *self.console_reader.console
     }
 
-    /// Runs the server for its boot time. Does not skip the rest of a long boot, because the clocks
-    /// would jump.
+    /// Runs the server for its boot time, without skipping the rest of it: the clocks would jump.
     fn boot(&mut self, now: Now, out: &mut Outputs) {
         self.has_started = true;
         if !self.part.is_sentinel() {

@@ -1,5 +1,4 @@
-//! Real PostgreSQL servers. The console asks for the holders of advisory locks, row locks and lock
-//! tables.
+//! Real PostgreSQL servers. The console asks who holds advisory locks, row locks and lock tables.
 
 mod console;
 

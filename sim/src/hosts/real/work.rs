@@ -12,8 +12,7 @@ pub(super) enum Work {
         bytes: Vec<u8>,
         cause: Option<Trigger>,
     },
-    /// Bytes from another server. `changes` is `true` if the console must read the locks
-    /// afterwards.
+    /// Bytes from another server. `changes` is `true` if the console must then read the locks.
     Raw {
         by: ConnectionId,
         bytes: Vec<u8>,

@@ -1,10 +1,8 @@
 //! The storage's protocol for a user's programs: `GET name [token] [AS holder]`, `SET name value
 //! [token] [AS holder]`, and the handshakes of client libraries. Only the value `orders` is
-//! guarded.
-//!
-//! A request belongs to the latest acquisition that the process or the named holder has reported. A
-//! write is based on the value that the holder last read, or wrote after a read, even before the
-//! acquisition, or else on the current value.
+//! guarded. A request belongs to the latest acquisition that the process or the named holder has
+//! reported. A write is based on the value that the holder last read, or wrote after a read, even
+//! before the acquisition, or else on the current value.
 
 use super::{Request, Storage, answer, error};
 use crate::hosts::programs::resp::{answer_handshake, name, number, parse_token, take_pair, words};

@@ -188,8 +188,8 @@ group servers: Servers {
     down_after: Span = Span::secs(1), |span| !is_zero(span) => "more than zero";
     /// Value of Sentinel's `failover-timeout`.
     failover_timeout: Span = Span::secs(10), |span| !is_zero(span) => "more than zero";
-    /// Value of Redis's `min-replicas-to-write`. If it is not 0, the server has replicas under every
-    /// fault family.
+    /// Value of Redis's `min-replicas-to-write`. If it is not 0, the server has replicas under
+    /// every fault family.
     min_replicas: u16 = 0;
     /// Number of replicas that must acknowledge a grant (WAIT) before a client relies on the grant;
     /// 0 for no WAIT. If it is not 0, the server has replicas under every fault family.

@@ -1,5 +1,4 @@
-//! The benchmark workload with a trivial client and server instead of Redis, to measure the engine
-//! alone.
+//! The benchmark workload with a trivial client and server, to measure the engine alone.
 
 use super::{HOLD, address, settings};
 use bytes::{Bytes, BytesMut};

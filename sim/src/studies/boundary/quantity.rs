@@ -27,8 +27,7 @@ pub struct Varied {
 pub struct Facts {
     pub coordinator: Coordinator,
     pub scenario: Scenario,
-    /// Longest time, without pauses, from the first server's grant to the end of the critical
-    /// section.
+    /// Longest time, without pauses, from the first server's grant to the critical section's end.
     pub longest_hold: Micros,
     /// Maximum time by which a lease may end early, on the server's clock.
     pub tick: Micros,

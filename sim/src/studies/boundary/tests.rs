@@ -86,8 +86,7 @@ fn a_hold_on_masters_is_counted_from_the_first_grant_and_may_begin_late() {
     assert_eq!(hold("1s..1s"), Micros(1_000_000 + 7 * 60_000 + 2 * 2 * 50_000));
 }
 
-/// A master that granted the lock crashes and comes back without the grant. `explore` found the
-/// plan.
+/// A master restarts without the lock that it granted. `explore` found the plan.
 #[test]
 fn a_restart_breaks_redlock_by_a_few_messages_before_the_bound_and_not_after_it() {
     let scenario = |restart_delay: &str| {

@@ -65,8 +65,7 @@ const LOOKING: [&str; 5] = [
 
 const SLOW_AND_ALONE: &[(&str, &str)] =
     &[("ensemble", "1"), ("cycles", "60"), ("hold", "10ms..100ms"), ("latency", "20ms..100ms")];
-/// Downtimes are longer than the session timeout. The retry delay is that of the example in
-/// Curator's documentation.
+/// Downtimes exceed the session timeout. The retry delay is from an example in Curator's docs.
 const AWAY: &[(&str, &str)] =
     &[("ensemble", "1"), ("ttl", "4s"), ("retry", "1s..1s"), ("restart-delay", "6s..10s")];
 /// The anomaly needs a lost reply followed by a partition, which aimed faults rarely produce.

@@ -15,8 +15,7 @@ struct KeptRun {
     ids: Vec<String>,
 }
 
-/// Repeats the runs whose violations are kept, and passes a report of each kept violation to
-/// `hand_on`, in any order.
+/// Repeats runs with kept violations, and passes a report of each to `hand_on`, in any order.
 pub fn kept<E: From<FailedRun> + Send>(
     spec: &SweepSpec,
     sum: &Sweep,

@@ -15,8 +15,7 @@ use fencepost_reports::{RunFacts, Verdict};
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Maximum number of seeds that a thread takes at a time; small, so that all threads finish at
-/// about the same time.
+/// Maximum number of seeds that a thread takes, so that all threads finish at about the same time.
 const CHUNK: u64 = 16;
 
 fn chunk(seeds: u64, jobs: usize) -> u64 {

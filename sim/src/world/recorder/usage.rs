@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 pub(super) struct Usage {
     inside: BTreeMap<Node, u32>,
     free_from: SimTime,
-    /// Ended periods, each longer than all later ones. Shorter earlier periods cannot be the
-    /// longest.
+    /// Ended periods, each longer than all later ones. Shorter earlier ones cannot be the longest.
     unused: Vec<(SimTime, SimTime)>,
 }
 

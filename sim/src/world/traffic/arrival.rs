@@ -126,8 +126,7 @@ impl State {
         });
     }
 
-    /// Resets the connection when data arrives at an end that no longer exists, as an operating
-    /// system would.
+    /// Resets the connection when data arrives at a missing end, as operating systems do.
     #[cold]
     fn data_arrives_too_late(&mut self, message: &Message) {
         self.post(Kind::Reset, (message.to, message.from), NONE, message.flow, Vec::new(), 0);

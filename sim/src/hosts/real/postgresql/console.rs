@@ -60,8 +60,7 @@ impl PostgresqlConsole {
         }
     }
 
-    /// The columns are subject, owner, address of the session, start and end. Times are in
-    /// microseconds since the Unix epoch.
+    /// Columns: subject, owner, session's address, start and end (in µs since the Unix epoch).
     fn question(&self) -> String {
         let lock = format!("'{}'", self.lock.replace('\'', "''"));
         let advisory = number(&self.lock);
@@ -147,8 +146,7 @@ impl PostgresqlConsole {
         Reading { keys, role: Role::Member { leads: !self.is_standby } }
     }
 
-    /// A release does not delete ShedLock's row, but sets its end to an earlier time, or to the
-    /// current time.
+    /// A release sets the end of ShedLock's row to an earlier or the current time.
     fn is_taken(&mut self, at: Option<i64>, until: Option<i64>, now_us: Option<i64>) -> bool {
         let (Some(at_us), Some(until_us)) = (at, until) else { return false };
         let is_released = match &self.taken {

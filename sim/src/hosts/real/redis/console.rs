@@ -10,8 +10,7 @@ use redis_protocol::resp2::decode::decode_bytes_mut;
 use redis_protocol::resp2::types::BytesFrame;
 use std::collections::VecDeque;
 
-/// Expiries are in milliseconds of the server's wall clock, and negative for keys without an
-/// expiry.
+/// Expiries are in milliseconds of the server's wall clock; negative without an expiry.
 const READ_KEYS: &str = "\
 local all = {}
 local keys = redis.call('KEYS', ARGV[1])

@@ -68,8 +68,7 @@ const STATED_ELSEWHERE: [&str; 10] = [
     "failover-by", "strategy",
 ];
 
-/// States the settings that differ from the small scenario, and those that decide what a fault of
-/// these families does.
+/// States settings that differ from the small scenario or decide what these families' faults do.
 fn settings(bounds: &Bounds) -> String {
     let has = |families: &[Family]| bounds.families.chosen().any(|one| families.contains(&one));
     let is_redis = bounds.client.deployment.coordinator() == Coordinator::Redis;

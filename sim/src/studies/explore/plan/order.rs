@@ -1,9 +1,7 @@
-//! The possible delays of each message, and a digest of the order of messages.
-//!
-//! A message is all data that one machine sends to another at one instant. A delayed message
-//! arrives with or just after another event: a message or timer at its receiver, or the end of a
-//! lease. Delays stay within the range of latencies, so the network can produce every order without
-//! a fault.
+//! The possible delays of each message, and a digest of the order of messages. A message is all
+//! data that one machine sends to another at one instant. A delayed message arrives with or just
+//! after another event: a message or timer at its receiver, or the end of a lease. Delays stay
+//! within the range of latencies, so the network can produce every order without a fault.
 
 use super::base::Base;
 use super::bounds::{Bounds, Grain};
@@ -66,8 +64,7 @@ fn aligned(at: SimTime, quantum: Micros) -> SimTime {
     SimTime(at.0.div_ceil(quantum.0) * quantum.0)
 }
 
-/// Returns a digest of the order of messages at each node. The order includes timers, ends of
-/// leases and the faults of `prefix`.
+/// Returns a digest of each node's order of messages, timers, ends of leases and `prefix`'s faults.
 pub(crate) fn order(prefix: &FaultPlan, scout: &Scout) -> String {
     let mut told: BTreeMap<Node, BTreeSet<(SimTime, String)>> = BTreeMap::new();
     let mut sent: BTreeMap<(Node, Node), usize> = BTreeMap::new();

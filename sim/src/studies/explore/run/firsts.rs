@@ -103,8 +103,7 @@ impl Exploration<'_> {
         &self.sites[kind as usize]
     }
 
-    /// Estimates the runs of a shard. For plans with at most one fault or delay, the number is
-    /// exact once the first faults and delays are placed.
+    /// Estimates a shard's runs. Exact for plans with at most one fault or delay, once placed.
     pub fn counted(&self, survey: &Survey, shard: Shard) -> Survey {
         let mut runs = [0_u128; 4];
         for (level, units) in self.units() {

@@ -1,5 +1,4 @@
-//! Digests of the finished runs: one per complete slice, and one per finished unit outside those
-//! slices.
+//! Digests of the finished runs: one per complete slice, and one per finished unit outside those.
 
 use super::sum::Sum;
 use crate::studies::explore::plan::level::Level;

@@ -22,11 +22,9 @@ const TRIALS: usize = 32;
 pub struct Survey {
     /// Estimated number of runs, indexed by the total number of faults and delays in the plan.
     pub runs: [u128; 4],
-    /// Estimated number of plans to keep in memory: those with one fault or delay, if they are
-    /// extended.
+    /// Estimated number of plans in memory: those with one fault or delay, if they are extended.
     pub kept: u128,
-    /// Mean processor time of a run in microseconds, including the placement of its faults; `None`
-    /// if the system does not report processor times.
+    /// Mean processor time of a run and its placement in microseconds; `None` if not reported.
     pub run_us: Option<u64>,
 }
 

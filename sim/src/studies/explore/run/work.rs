@@ -1,8 +1,7 @@
-//! Runs all plans within the bounds in parallel, those with fewer faults first.
-//!
-//! A unit of work is a base run, a site in a base run (for plans with one fault or delay), or a
-//! first fault or delay (for larger plans). The threads work on one chunk of units at a time. The
-//! counterexample comes from the first unit of a chunk that has a violation.
+//! Runs all plans within the bounds in parallel, those with fewer faults first. A unit of work is a
+//! base run, a site in a base run (for plans with one fault or delay), or a first fault or delay
+//! (for larger plans). The threads work on one chunk of units at a time. The counterexample comes
+//! from the first unit of a chunk that has a violation.
 
 use super::ledger::{Ledger, Slice, Unit};
 use super::sum::Sum;

@@ -90,8 +90,7 @@ pub(crate) fn slow_and_away() -> Scenario {
     }
 }
 
-/// Downtimes are longer than the session. The retry delay is that of the example in Curator's
-/// documentation.
+/// Downtimes exceed the session. The retry delay is from an example in Curator's docs.
 pub(crate) fn away_for_long() -> Scenario {
     Scenario {
         ttl: Span::secs(4),
@@ -204,7 +203,6 @@ pub(super) const ROWS: &[Row] = &[
 pub(super) const LOCK_DELAY: Slow =
     slow("E8", anywhere, ["chubby", "chubby-no-delay"], "client-crash");
 
-/// `memcached-cas` requests one second more than it needs, so waiters may wait up to a second
-/// longer.
+/// `memcached-cas` requests a second more than it needs, so waiters may wait a second longer.
 pub(super) const LATE_EXPIRY: Slow =
     slow("E1", anywhere, ["memcached-cas", "memcached-add"], "client-crash");

@@ -1,9 +1,7 @@
-//! A model of a lock on servers that expire keys: a single-node lock, or Redlock.
-//!
-//! A process asks all servers at the same time. If a majority grants the lock while the lease is
-//! valid, the process enters its critical section for one tick. Otherwise the process undoes the
-//! attempt, and retries while attempts remain. A message takes 0 or 1 ticks, unless its receiver is
-//! paused.
+//! A model of a lock on servers that expire keys: a single-node lock, or Redlock. A process asks
+//! all servers at the same time. If a majority grants the lock while the lease is valid, the
+//! process enters its critical section for one tick. Otherwise the process undoes the attempt, and
+//! retries while attempts remain. A message takes 0 or 1 ticks, unless its receiver is paused.
 
 use stateright::{Model, Property};
 
