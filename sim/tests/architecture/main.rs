@@ -38,6 +38,8 @@ const SIM_ONLY: &[&str] = &["turmoil", "clap", "indicatif", "ctrlc"];
 
 const FUNCTION_LINES_MAX: usize = 70;
 
+const COMMENT_COLUMNS_MAX: usize = 100;
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
@@ -75,6 +77,12 @@ fn sources() -> Vec<PathBuf> {
     let files = files(EDGES.iter().map(|(folder, _)| root().join(folder).join("src")).collect());
     assert!(files.len() > 50, "the sources were found");
     files
+}
+
+fn all_files_of(folder: &str) -> Vec<PathBuf> {
+    let places = ["src", "tests", "benches", "examples"];
+    let places = places.iter().map(|place| root().join(folder).join(place));
+    files(places.filter(|place| place.is_dir()).collect())
 }
 
 fn files(mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
@@ -115,9 +123,7 @@ fn names(text: &str, name: &str) -> bool {
 fn every_dependency_is_named_by_a_source_file() {
     for (folder, _) in EDGES {
         let text = std::fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap();
-        let places = ["src", "tests", "benches", "examples"];
-        let places = places.iter().map(|place| root().join(folder).join(place));
-        let sources = files(places.filter(|place| place.is_dir()).collect());
+        let sources = all_files_of(folder);
         let sources: Vec<String> =
             sources.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
         for dependency in asked_for(&text.parse().unwrap()) {
@@ -299,4 +305,33 @@ fn the_length_of_a_function_is_measured_right() {
     let text = "fn a() {\n    1\n}\n\nimpl B {\n    pub(crate) fn c(\n        x: u8,\n    ) \
      {\n        x\n    }\n}\n";
     assert_eq!(functions(text), vec![(1, 3), (6, 5)]);
+}
+
+#[test]
+fn no_comment_is_wider_than_a_hundred_columns() {
+    let folders = EDGES.iter().map(|(folder, _)| *folder).chain(["fuzz"]);
+    for path in folders.flat_map(all_files_of) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let wide = wide_comments(&text);
+        assert!(wide.is_empty(), "{}: comments too wide in lines {wide:?}", path.display());
+    }
+}
+
+/// Returns the numbers of the lines. Rows of tables may be wider.
+fn wide_comments(text: &str) -> Vec<usize> {
+    let is_row = |comment: &str| comment.trim_start_matches(['/', '!', ' ']).starts_with('|');
+    let lines = text.lines().enumerate().filter(|(_, line)| {
+        let code = line.trim_start();
+        let is_wide = line.chars().count() > COMMENT_COLUMNS_MAX;
+        is_wide && code.starts_with("//") && !is_row(code)
+    });
+    lines.map(|(index, _)| index + 1).collect()
+}
+
+#[test]
+fn a_wide_comment_is_told_from_a_table_and_from_code() {
+    let wide = "x".repeat(COMMENT_COLUMNS_MAX - 2);
+    assert_eq!(wide_comments(&format!("    //{wide}\n//{wide}\n")), [1]);
+    assert!(wide_comments(&format!("//! | {wide} |\n    let a = \"{wide}\";\n")).is_empty());
+    assert!(wide_comments(&format!("//{}\n", wide.replace('x', "é"))).is_empty());
 }
