@@ -131,7 +131,7 @@ impl Story<'_, '_> {
             })
     }
 
-    /// Adds the grants that replaced the lock under the same owner value, and the last one's end.
+    /// Adds other processes' grants under the same owner value, and the end of the last one.
     fn taken_by_same_owner(&mut self, key: &KeySpan<'_>, before: Moment) {
         let mut end = key.to;
         while let Some((at, KeyEnd::Replaced)) = end.filter(|(at, _)| *at < before) {
