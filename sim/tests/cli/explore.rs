@@ -107,7 +107,8 @@ fn two_certificates_are_compared_line_by_line() {
 }
 
 const RUNS_MAX: u64 = 3_000;
-const SAMPLED_MAX: u64 = 600_000;
+/// The others take longest. `ci/nightly.sh` checks all of them.
+const SAMPLED_MAX: u64 = 50_000;
 
 #[test]
 fn the_published_certificates_come_out_again_the_small_ones_whole() {
@@ -242,7 +243,7 @@ fn shards_merge_to_the_bytes_of_the_whole_and_nothing_less_is_a_certificate() {
 #[test]
 fn an_exploration_goes_on_after_a_signal_where_its_checkpoint_is() {
     let folder = tempfile::tempdir().unwrap();
-    let asked = ["explore", "--latency", "1ms", "--fault", "latency", "--faults", "2"];
+    let asked = ["explore", "--latency", "1ms", "--fault", "client-crash"];
     let kept = ["--format", "json", "--checkpoint", "kept", "--resume"];
     let arguments = [&asked[..], &kept, &["--checkpoint-every", "1us"]].concat();
     let (status, partial) = interrupted(&arguments, folder.path(), 2, "INT");

@@ -60,8 +60,8 @@ fn what_no_script_can_show_is_refused_in_one_line() {
     let server_clock = "a fault changes the clock of redis-1 alone";
     for (options, why) in [
         ("--client single-node --fault clock-jump --seed 0 --cycles 8", server_clock),
-        ("--client etcd-mutex --fault pause --seed 2", "the lock uses etcd, not redis"),
-        ("--client setnx --fault client-crash --seed 0", "and stale writes, not stuck"),
+        ("--client etcd-mutex --fault pause --seed 2 --no-shrink", "the lock uses etcd, not redis"),
+        ("--client setnx --fault client-crash --seed 0 --no-shrink", "and stale writes, not stuck"),
         (
             "--client single-node --fault none --seed 0",
             "expected a report of a run with a violation",

@@ -42,21 +42,32 @@ fn agrees(words: &[&str], servers: &str) -> Value {
     run.clone()
 }
 
-#[test]
-fn the_real_server_breaks_where_the_fake_does_and_two_runs_are_equal() {
+/// A lock, a fault family and a seed.
+type Pair = (&'static str, &'static str, &'static str);
+
+fn redis_agrees(pairs: &[Pair]) {
     let Some(redis) = redis() else { return };
     let redis = format!("redis={}", redis.display());
-    for (fault, client, seed) in [
-        ("failover", "single-node", "7"),
-        ("restart", "single-node", "3"),
-        ("restart", "redlock", "1"),
-        ("clock-jump", "redisson", "3"),
-        ("pause", "fencing", "3"),
-        ("eviction+operator", "watchdog", "2"),
-    ] {
+    for (client, fault, seed) in pairs {
         let words = ["--seed", seed, "--fault", fault, "--client", client, "--no-shrink"];
         agrees(&[&words[..], &["--format", "json"]].concat(), &redis);
     }
+}
+
+#[test]
+fn the_real_server_breaks_where_the_fake_does_and_two_runs_are_equal() {
+    redis_agrees(&[("single-node", "restart", "3"), ("fencing", "pause", "3")]);
+}
+
+#[test]
+#[ignore = "long: ci/nightly.sh runs it"]
+fn real_groups_of_servers_break_where_the_simulated_ones_do() {
+    redis_agrees(&[
+        ("single-node", "failover", "7"),
+        ("redlock", "restart", "1"),
+        ("redisson", "clock-jump", "3"),
+        ("watchdog", "eviction+operator", "2"),
+    ]);
 }
 
 #[test]
@@ -147,6 +158,7 @@ fn a_sweep_is_the_same_on_any_number_of_threads() {
 }
 
 #[test]
+#[ignore = "long: ci/nightly.sh runs it"]
 fn the_threshold_of_a_real_server_is_that_of_the_fake() {
     let Some(redis) = redis() else { return };
     let redis = format!("redis={}", redis.display());
@@ -258,10 +270,10 @@ struct Comparison {
     coordinator: &'static str,
     variable: &'static str,
     program: &'static str,
-    runs: &'static [(&'static str, &'static str, &'static str)],
+    runs: &'static [Pair],
 }
 
-const COMPARISONS: &[Comparison] = &[
+const LIGHT: &[Comparison] = &[
     Comparison {
         coordinator: "memcached",
         variable: "FENCEPOST_REAL_MEMCACHED",
@@ -274,6 +286,9 @@ const COMPARISONS: &[Comparison] = &[
         program: "/usr/sbin/mariadbd",
         runs: &[("mysql-get-lock", "restart", "1")],
     },
+];
+
+const HEAVY: &[Comparison] = &[
     Comparison {
         coordinator: "postgresql",
         variable: "FENCEPOST_REAL_POSTGRESQL",
@@ -296,9 +311,8 @@ const COMPARISONS: &[Comparison] = &[
 
 const SHORT: &[&str] = &["--cycles", "4", "--set", "ensemble=1", "--no-shrink", "--format", "json"];
 
-#[test]
-fn real_servers_of_every_coordinator_serve_its_locks_and_two_runs_are_equal() {
-    for Comparison { coordinator, variable, program, runs } in COMPARISONS {
+fn coordinators_agree(comparisons: &[Comparison]) {
+    for Comparison { coordinator, variable, program, runs } in comparisons {
         if !Path::new(program).exists() {
             skip(variable, coordinator);
             continue;
@@ -310,6 +324,17 @@ fn real_servers_of_every_coordinator_serve_its_locks_and_two_runs_are_equal() {
             assert!(run["acquisitions"].as_u64() > Some(3), "{words:?}: {}", run["acquisitions"]);
         }
     }
+}
+
+#[test]
+fn real_servers_of_other_coordinators_serve_their_locks_and_two_runs_are_equal() {
+    coordinators_agree(LIGHT);
+}
+
+#[test]
+#[ignore = "long: ci/nightly.sh runs it"]
+fn slow_real_servers_serve_their_locks_and_two_runs_are_equal() {
+    coordinators_agree(HEAVY);
 }
 
 #[test]
@@ -345,6 +370,7 @@ fn real_run(words: &[&str]) -> Value {
 }
 
 #[test]
+#[ignore = "long: ci/nightly.sh runs it"]
 fn real_sentinels_elect_a_leader_although_they_start_at_the_same_time() {
     let Some(redis) = redis() else { return };
     let redis = format!("redis={}", redis.display());
@@ -363,6 +389,7 @@ fn real_sentinels_elect_a_leader_although_they_start_at_the_same_time() {
 }
 
 #[test]
+#[ignore = "long: ci/nightly.sh runs it"]
 fn a_demoted_primary_waits_for_a_snapshot_as_long_as_the_simulated_one() {
     let Some(redis) = redis() else { return };
     let words = ["--seed", "1", "--fault", "failover", "--client", "single-node"];
@@ -384,6 +411,7 @@ fn a_demoted_primary_waits_for_a_snapshot_as_long_as_the_simulated_one() {
 }
 
 #[test]
+#[ignore = "long: ci/nightly.sh runs it"]
 fn a_zookeeper_server_keeps_the_files_that_it_wrote_before_the_run() {
     let zookeeper = "/usr/share/java/zookeeper.jar";
     if !Path::new(zookeeper).exists() {
@@ -401,6 +429,7 @@ fn a_zookeeper_server_keeps_the_files_that_it_wrote_before_the_run() {
 }
 
 #[test]
+#[ignore = "long: ci/nightly.sh runs it"]
 fn a_cluster_of_real_servers_has_a_leader_when_the_run_begins() {
     let etcd = "/usr/bin/etcd";
     if !Path::new(etcd).exists() {
@@ -429,32 +458,38 @@ fn shedlock_run(seed: &str) -> Option<Value> {
 }
 
 #[test]
+#[ignore = "long: ci/nightly.sh runs it"]
 fn a_session_that_waited_for_a_release_is_not_the_one_that_released() {
     let Some(run) = shedlock_run("22") else { return };
     assert_eq!(broken(&run), [], "{run}");
 }
 
 #[test]
+#[ignore = "long: ci/nightly.sh runs it"]
 fn the_release_that_a_standby_has_applied_is_read_before_its_promotion() {
     let Some(run) = shedlock_run("17") else { return };
     let foreign = ("foreign-release".to_owned(), "stale-takeover".to_owned());
     assert!(!broken(&run).contains(&foreign), "{run}");
 }
 
+const FAILING_DISK: &[&str] = &[
+    "--seed", "3", "--fault", "pause", "--client", "single-node", "--no-shrink", "--set",
+    "persistence=aof-everysec", "--set", "sync-fails=5s..30s", "--set", "sync-error=enospc",
+];
+
+/// Returns the report and checks its cause.
+fn disk_failure(servers: &str) -> Value {
+    let rest = ["--servers", servers, "--format", "json"];
+    let report = fencepost(&[FAILING_DISK, &rest].concat()).json();
+    assert_eq!(broken(run_of(&report)), [("stuck".to_owned(), "disk-failure".to_owned())]);
+    report
+}
+
 #[test]
-fn a_disk_that_does_not_sync_is_the_cause_on_both_servers() {
-    let words = ["--seed", "3", "--fault", "pause", "--client", "single-node", "--no-shrink"];
-    let sets = ["persistence=aof-everysec", "sync-fails=5s..30s", "sync-error=enospc"];
-    let set = sets.map(|set| ["--set", set]).concat();
-    let asked = |servers: &str, format: &str| {
-        let rest = ["--servers", servers, "--format", format];
-        fencepost(&[&words[..], &set[..], &rest[..]].concat())
-    };
-    let expected = [("stuck".to_owned(), "disk-failure".to_owned())];
-    let fake = asked("fake", "json").json();
-    assert_eq!(broken(run_of(&fake)), expected);
-    assert_eq!(fake["config"]["scenario"]["sync-fails"], "5s..30s");
-    let text = asked("fake", "text").stdout;
+fn a_disk_that_does_not_sync_is_the_cause() {
+    let report = disk_failure("fake");
+    assert_eq!(report["config"]["scenario"]["sync-fails"], "5s..30s");
+    let text = fencepost(FAILING_DISK).stdout;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let parts = [
         "A server's disk failed to sync",
@@ -465,8 +500,12 @@ fn a_disk_that_does_not_sync_is_the_cause_on_both_servers() {
     for part in parts {
         assert!(text.contains(part), "{part}: {text}");
     }
+}
+
+#[test]
+#[ignore = "long: ci/nightly.sh runs it"]
+fn a_disk_that_does_not_sync_is_the_cause_on_a_real_server() {
     let Some(redis) = redis() else { return };
-    let real = asked(&format!("redis={}", redis.display()), "json").json();
-    assert_eq!(broken(run_of(&real)), expected);
-    assert_eq!(run_of(&real)["not_reproducible"], Value::Null);
+    let report = disk_failure(&format!("redis={}", redis.display()));
+    assert_eq!(run_of(&report)["not_reproducible"], Value::Null);
 }

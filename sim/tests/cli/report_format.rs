@@ -25,7 +25,7 @@ fn reports_and_sweeps_satisfy_their_schemas() {
 
 #[test]
 fn a_report_holds_what_the_contract_names() {
-    let run = ["--seed", "2", "--fault", "failover", "--client", "single-node", "--format", "json"];
+    let run = ["--seed", "2", "--fault", "pause", "--client", "single-node", "--format", "json"];
     let report = fencepost(&run).json();
     assert_eq!(report["format"], "fencepost.report");
     assert_eq!(report["version"], 2);
