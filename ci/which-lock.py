@@ -245,7 +245,7 @@ def page():
             "separately."
         ),
         "",
-        "Some columns combine several fault families, or have another name than their family:",
+        "Some columns combine several fault families, or are not named after their family:",
         "",
         *(
             wrapped(f"- {group}: {named(faults)}")
