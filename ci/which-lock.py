@@ -32,7 +32,7 @@ LIVENESS = {"stuck", "starved", "deadlock", "fenced-out", "held-forever"}
 ABOUT = (
     ("belief (two processes held the lock, or the lock gave a wrong answer)", BELIEF),
     ("harm (the guarded data was damaged)", HARM),
-    ("liveness (a process waited or was rejected for ever, or never let the lock go)", LIVENESS),
+    ("liveness (a process waited or was rejected forever, or never let the lock go)", LIVENESS),
 )
 NEEDS = {
     "redis": "one Redis",
@@ -245,7 +245,7 @@ def page():
             "separately."
         ),
         "",
-        "Some columns combine several fault families, or have another name than their family:",
+        "Some columns combine several fault families, or are not named after their family:",
         "",
         *(
             wrapped(f"- {group}: {named(faults)}")

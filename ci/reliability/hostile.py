@@ -75,7 +75,7 @@ ATTACKS = {
     "traces itself": "import ctypes\nprint(ctypes.CDLL(None).ptrace(0, 0, 0, 0))\nprint(ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0))",
     "unknown system calls": "import ctypes\nlibc = ctypes.CDLL(None)\nfor n in range(N, N + 50):\n    if n not in (9, 11, 56, 57, 58, 59, 60, 231): libc.syscall(n, -1, -1, -1, -1, -1, -1)",
     "random system calls": "import ctypes\nlibc = ctypes.CDLL(None)\nfor _ in range(N): libc.syscall(dice.randrange(470), *(dice.choice([0, 1, -1, 4096, 1 << 40]) for _ in range(6)))",
-    "sleeps for ever": "time.sleep(1e9)",
+    "sleeps forever": "time.sleep(1e9)",
     "reads nothing that comes": "sys.stdin.read()",
 }
 # These take minutes of processor time and hardly depend on N, so only the first round has them.

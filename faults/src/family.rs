@@ -76,7 +76,7 @@ families! {
     Restart = "servers crash or lose power, and restart", Own(restart::draw);
     Partition = "network partitions, in one or both directions", Own(partition::draw);
     LostReply = "a server executes a command, but its reply is lost", Own(lost_reply::draw);
-    Latency = "messages to and between servers are delayed and arrive in another order",
+    Latency = "messages to and between servers are delayed and arrive in a different order",
         Own(latency::draw);
     StorageDelay = "requests to the guarded storage arrive late", Own(storage_delay::draw);
     Suspend = "a virtual machine is suspended, and its monotonic clock stops", Own(suspend::draw);

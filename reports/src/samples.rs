@@ -204,7 +204,7 @@ pub(crate) fn stopped_sweep() -> Sweep {
     Sweep { gaps, whole, complete: false, ..sweep(0, 9) }
 }
 
-/// A report of two runs with violations that are not expected.
+/// A report of two runs with unexpected violations.
 pub(crate) fn unexpected_report() -> Report {
     let facts = facts(paused_holder());
     let held = [Wanted::Safe.compare_run(&facts, Seed(7)), Expectation::missing()];

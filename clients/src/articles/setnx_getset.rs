@@ -33,7 +33,7 @@ use bytes::Bytes;
 
 pub const DEFINITION: Definition = entry(
     "setnx-getset",
-    "SETNX key time; a waiter takes over an old time by GETSET and a comparison; released by DEL",
+    "SETNX key time; a waiter takes over a stale lock by GETSET and a comparison; released by DEL",
     |env, servers, settings| stepwise(env, servers, settings, PUBLISHED),
 );
 

@@ -33,7 +33,7 @@ const SLEEP: Duration = Duration::from_millis(10);
 
 pub const DEFINITION: Definition = entry(
     "setnx-getset-expiry",
-    "SETNX key end-time; a waiter takes over a passed end time by GETSET; DEL only before the end \
+    "SETNX key end-time; a waiter takes over an expired lock by GETSET; DEL only before the end \
      time",
     |env, servers, settings| lock(env, servers, settings, Value::Bare),
 );

@@ -13,7 +13,7 @@ use bytes::Bytes;
 
 pub const DEFINITION: Definition = entry(
     "setnx-stale-del",
-    "SETNX key time; a waiter that finds the time too old sends DEL, then SETNX",
+    "SETNX key time; a waiter that finds a stale lock sends DEL, then SETNX",
     |env, servers, settings| stepwise(env, servers, settings, Removal::Blind),
 );
 

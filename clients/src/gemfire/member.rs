@@ -1,6 +1,6 @@
 //! A process as a member of a distributed system ([`Member`]). The member's cache closes when a
-//! server reports its departure, or when the servers that it has heard lately have at most half of
-//! the view's weight (the oldest server weighs 15, the others 10).
+//! server reports that the member has departed, or when the servers that the member has recently
+//! heard from have at most half of the view's weight (the oldest server weighs 15, the others 10).
 
 use super::system::{System, first};
 use crate::call_error::CallError;

@@ -104,7 +104,8 @@ impl Session {
         self.bound(sql, parameters, self.timeout).await
     }
 
-    /// Returns `false` if an earlier statement failed, so that the server rolled back.
+    /// Returns `false` if the server rolled back the transaction because an earlier statement
+    /// failed.
     pub async fn commit(&mut self) -> Result<bool, Failure> {
         Ok(self.run_next("COMMIT", &[]).await?.tag == "COMMIT")
     }

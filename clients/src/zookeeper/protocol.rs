@@ -98,7 +98,8 @@ impl Request {
     pub fn encode(&self, xid: i32) -> Vec<u8> {
         let header = Encoder::frame().int(xid).int(self.code());
         match self {
-            // The only ACL gives all permissions (31) to everyone (`ZooDefs.Ids.OPEN_ACL_UNSAFE`).
+            // One ACL entry, which gives everyone all permissions (31), as
+            // `ZooDefs.Ids.OPEN_ACL_UNSAFE` does.
             Request::Create { path, mode } => header
                 .string(path)
                 .buffer(b"")

@@ -38,7 +38,7 @@ fn a_key_that_was_lengthened_after_a_rewrite_outlives_a_restart() {
     assert_eq!(kept_in(folder.path(), 1, node).client(0).run("GET k"), "$1|v");
 }
 
-/// Leaves the primary's snapshot on the follower's disk, but no later write.
+/// After the call, the follower's disk has the primary's snapshot, but not the later write.
 fn follow_for_a_moment(follower: &mut Client, primary: &mut Client, port: u16) {
     primary.run("CONFIG SET repl-diskless-sync-delay 0");
     primary.run("SET k old");

@@ -70,7 +70,8 @@ fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros)
     Fault::Pause { node, duration_us: takeover + span(rng, longer) }
 }
 
-/// Returns the minimum downtime of a failover: a takeover or, without Sentinel, more than a lease.
+/// Returns the minimum downtime that a failover requires: the time of a takeover or, without
+/// Sentinel, longer than any lease.
 pub fn away_at_least(setting: &Setting) -> Micros {
     match setting.topology {
         Topology::Replicated { down_after_us, .. } => takeover(down_after_us),

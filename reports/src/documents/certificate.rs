@@ -42,7 +42,7 @@ pub struct Certificate {
     pub not_covered: String,
     /// Bounds of the exploration.
     pub bounds: StatedBounds,
-    /// Numbers of runs, in total and by kind.
+    /// Run counts, in total and by kind.
     pub runs: Runs,
     /// Numbers of start times and plans that were skipped or not extended, by reason.
     pub left_out: LeftOut,
@@ -69,7 +69,7 @@ pub struct StatedBounds {
     pub longest_us: Micros,
     /// Density of the durations tried: `fine` or `coarse`, as in `--grain`.
     pub grain: String,
-    /// Names of the pruning rules in force, out of `gap`, `idle` and `order`.
+    /// Active pruning rules: any of `gap`, `idle` and `order`.
     pub rules: Vec<String>,
     /// Seed of the remaining random values, such as owner names.
     pub seed: Seed,
@@ -79,7 +79,7 @@ pub struct StatedBounds {
     pub scenario: serde_json::Value,
 }
 
-/// Numbers of runs, in total and by kind.
+/// Run counts, in total and by kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Runs {
     /// Number of all runs: `valid`, `unknown` and `violated` together.

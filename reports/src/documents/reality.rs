@@ -75,7 +75,8 @@ pub struct Row {
     pub timelines: Option<Timelines>,
 }
 
-/// Events of two runs of one plan, around the violation on the simulated servers.
+/// Events around the violation, from the run of the plan on simulated servers and from its run on
+/// real servers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Timelines {
     /// Events with the simulated servers.

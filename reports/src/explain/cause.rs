@@ -148,7 +148,7 @@ causes! {
     GivenUpCall = given_up_call,
     /// No lock was set, and a process crashed while it waited.
     WaiterCrash = waiter_crash,
-    /// The process that was to get the lock next was paused.
+    /// The first process in the queue was paused.
     WaiterPause = waiter_pause,
     /// The lock became free, but a waiting process was not woken.
     MissedWakeup = missed_wakeup,

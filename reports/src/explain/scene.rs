@@ -208,8 +208,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         (left < sent).then_some((left.time, sent.time))
     }
 
-    /// Returns the process that removed the holder's lock by its only release without a known
-    /// outcome, and when it began that release.
+    /// Returns the process whose release removed the holder's lock, and when it began that release.
+    /// Returns `None` unless exactly one release of the process has no known outcome.
     pub(super) fn removal_sent(&self) -> Option<(Node, Moment)> {
         let (removed, _) = self.gone()?;
         let by = self.timeline.asked_by(removed)?;

@@ -15,7 +15,7 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// Returns what a run that breaks the rule does, in sentences.
+            /// Describes, in sentences, a run that breaks the rule.
             pub fn what(self) -> &'static str {
                 match self {
                     $(Kind::$member => concat!($($what),+).trim_start(),)*

@@ -82,7 +82,7 @@ pub(crate) enum Command {
     Sweep(SweepArguments),
     /// Replay the fault plans in a report on the turmoil engine.
     ///
-    /// The exit status is 2 if a replay records another history than the report.
+    /// The exit status is 2 if a replay's history differs from the report's.
     Replay(ReplayArguments),
     /// Explain a rule, a cause or a fault family.
     Explain(ExplainArguments),

@@ -123,9 +123,13 @@ fn refuse_foreign(arguments: &ServeArguments, coordinator: Coordinator) -> Resul
     ];
     let is_foreign = |entry: &(_, bool, &[Coordinator])| entry.1 && !entry.2.contains(&coordinator);
     let Some((flag, _, owners)) = given.into_iter().find(is_foreign) else { return Ok(()) };
-    let owners = owners.iter().map(|owner| owner.name()).collect::<Vec<_>>().join(", ");
+    let owners: Vec<_> = owners.iter().map(|owner| owner.name()).collect();
+    let owners = match owners.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => owners.join(", "),
+    };
     Err(Failure::wrong(format!(
-        "{flag} does not work with --coordinator {}: expected one of {owners}",
+        "{flag} does not work with --coordinator {}: expected --coordinator {owners}",
         coordinator.name()
     )))
 }

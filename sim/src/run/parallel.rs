@@ -9,7 +9,7 @@ pub(crate) fn in_parallel<'i, I: Sync, T: Send>(
         return items.iter().map(work).collect();
     }
     match rayon::ThreadPoolBuilder::new().num_threads(jobs).build() {
-        // Items can take long and vary in length, so each thread takes one item at a time.
+        // Some items take much longer than others, so each thread takes one item at a time.
         Ok(pool) => pool.install(|| items.par_iter().with_max_len(1).map(&work).collect()),
         Err(_) => items.iter().map(work).collect(),
     }

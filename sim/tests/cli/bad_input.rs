@@ -216,15 +216,17 @@ fn what_another_coordinator_serves_with_is_refused() {
         refuses(&zookeeper(["--servers", count]), &[count, "expected 1, 3 or 5"]);
     }
     refuses(&["serve", "--servers", "3"], &["--servers", "zookeeper", "redis"]);
-    refuses(&zookeeper(["--nodes", "3"]), &["--nodes", "redis, memcached", "zookeeper"]);
-    refuses(&zookeeper(["--requirepass", "secret"]), &["--requirepass", "redis", "zookeeper"]);
-    refuses(&zookeeper(["--maxmemory", "9"]), &["--maxmemory", "expected one of redis, memcached"]);
+    refuses(&zookeeper(["--nodes", "3"]), &["--nodes", "redis or memcached", "zookeeper"]);
+    let expected = "zookeeper: expected --coordinator redis";
+    refuses(&zookeeper(["--requirepass", "secret"]), &["--requirepass", expected]);
+    let expected = "zookeeper: expected --coordinator redis or memcached";
+    refuses(&zookeeper(["--maxmemory", "9"]), &["--maxmemory", expected]);
     refuses(&zookeeper(["--max-clients", "0"]), &["--max-clients", "from 1 to 1000000"]);
     let ports = ["serve", "--coordinator", "zookeeper", "--servers", "5", "--port", "65533"];
     refuses(&ports, &["65535", "smaller port"]);
     refuses(
         &["serve", "--coordinator", "memcached", "--dir", "here"],
-        &["--dir does not work with --coordinator memcached: expected one of redis, zookeeper"],
+        &["--dir does not work with --coordinator memcached: expected --coordinator redis, "],
     );
 }
 

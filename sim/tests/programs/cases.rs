@@ -348,7 +348,7 @@ fn a_holder_that_leaves_within_a_false_validity_is_not_to_blame() {
     };
     let false_one = overlap(&[("VALID", "2"), ("HOLD", "1.5")]);
     assert_eq!(false_one.cause, Cause::UnfoundedAnswer);
-    let told = "was told that its lock is valid for 20s";
+    let told = "that its lock was valid for 20s";
     assert!(false_one.summary.contains(told), "{}", false_one.summary);
     assert_eq!(overlap(&[("VALID", "0.95"), ("HOLD", "1.5")]).cause, Cause::HoldTooLong);
     assert_eq!(overlap(&[("VALID", "1.2"), ("HOLD", "1.5")]).cause, Cause::HoldTooLong);

@@ -86,7 +86,7 @@ impl Execution<'_> {
                     return Ok(None);
                 }
                 self.touch_until(table, Some(target))?;
-                // As in PostgreSQL, errors in the new row come before any wait for a lock.
+                // As in PostgreSQL, report errors in the new row before any wait for a lock.
                 if let Some(assignments) = &plan.assignments {
                     self.assigned(table, assignments, Row::of(&values))?;
                 }

@@ -55,7 +55,7 @@ impl SortedSet {
 
     pub(crate) fn set(&mut self, member: &[u8], score: f64) -> Option<f64> {
         let old = match self.scores.get_mut(member) {
-            // Keep the stored zero if it has the other sign, because 0 and -0 are equal.
+            // 0 and -0 are equal, so a stored zero keeps its sign.
             Some(place) if *place == score => return Some(score),
             Some(place) => Some(std::mem::replace(place, score)),
             None => {

@@ -100,7 +100,7 @@ table! {
             When(|case| case.is_at(Standstill::OwnerMisinformed));
         UnfoundedAnswer: "the lock's own code told the owner that the lock was released",
             When(|case| case.is_at(Standstill::OwnerReleased));
-        GivenUpCall: "the lock remained from a call that the application gave up",
+        GivenUpCall: "the lock remained from a call that the application abandoned",
             When(|case| case.is_at(Standstill::CallGivenUp));
         LostRelease: "the lock's owner released it and never received a confirmation",
             When(|case| case.is_at(Standstill::ReleaseUnanswered));

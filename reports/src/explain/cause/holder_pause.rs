@@ -34,9 +34,9 @@ fn between(scene: &Scene<'_, '_>) -> String {
     let longest = || pauses().max_by_key(|fault| fault.within(from, scene.at));
     let holder = holder.process;
     let Some(fault) = deciding.or_else(longest) else { return format!("{holder} was paused.") };
-    let was = match fault.kind {
-        FaultKind::Suspend => "and its monotonic clock were suspended",
-        _ => "was paused",
+    let (was, pause) = match fault.kind {
+        FaultKind::Suspend => ("and its monotonic clock were suspended", "suspension"),
+        _ => ("was paused", "pause"),
     };
     let from = fault.from.time;
     let until = match fault.to {
@@ -61,7 +61,7 @@ fn between(scene: &Scene<'_, '_>) -> String {
     }
     match scene.lease_ends() {
         _ if header.lives_with_session => {
-            format!("{holder} {was} {until}; its {} ended during the pause.", header.place().1)
+            format!("{holder} {was} {until}; its {} ended during the {pause}.", header.place().1)
         }
         Some(end) if !is_meanwhile(fault, end) => {
             format!(
@@ -76,7 +76,10 @@ fn between(scene: &Scene<'_, '_>) -> String {
                 Some((_, KeyEnd::Changed { change, .. })) if change != Change::Expired => "ended",
                 _ => "expired",
             };
-            format!("{holder} {was} {until}; its {} lease {ended} during the pause.", scene.lease())
+            format!(
+                "{holder} {was} {until}; its {} lease {ended} during the {pause}.",
+                scene.lease()
+            )
         }
     }
 }

@@ -47,30 +47,30 @@ fn between(scene: &Scene<'_, '_>) -> String {
     if timeline.history.header.kept_as == Some(Keeping::Lease) {
         let one = if scene.holder.grant.is_none() { scene.holder } else { scene.taker };
         return format!(
-            "{} was told that it had the lock, although its key was not the first in the queue at \
-             any server: the lock's own code gave that answer.",
+            "The lock's own code told {} that it had the lock, although its key was not the first in \
+             the queue at any server.",
             one.process
         );
     }
     for one in [scene.holder, scene.taker] {
         let Some(servers) = granted_by(timeline, one) else { continue };
         return format!(
-            "{} was told that it had the lock, although {}: the lock's own code gave that answer.",
+            "The lock's own code told {} that it had the lock, although {}.",
             one.process,
             too_few(timeline, one, servers)
         );
     }
     if let Some(Unsupported::Validity(stated, supported)) = unsupported(timeline, scene.holder) {
         return format!(
-            "{} was told that its lock is valid for {stated}, but {supported} later {}: the lock's \
-             own code stated that time, and the holder left within it.",
+            "The lock's own code told {} that its lock was valid for {stated}, but {supported} later \
+             {}. The holder left within the stated time.",
             scene.holder.process,
             was_over(timeline)
         );
     }
     if scene.holder.grant.is_none() && scene.taker.grant.is_none() {
-        return "Both were told that they had the lock, although no server had granted it to either \
-                in that acquire: the lock's own code gave those answers."
+        return "The lock's own code told both that they had the lock, although no server had granted \
+                it to either during its acquire."
             .to_owned();
     }
     let told = if scene.holder.grant.is_none() { scene.holder } else { scene.taker };
@@ -82,8 +82,8 @@ fn between(scene: &Scene<'_, '_>) -> String {
         None => String::new(),
     };
     format!(
-        "{} was told that it had the lock, although no server had granted it in that acquire: the \
-         lock's own code gave that answer.{same}",
+        "The lock's own code told {} that it had the lock, although no server had granted it during \
+         that acquire.{same}",
         told.process
     )
 }

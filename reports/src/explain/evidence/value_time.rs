@@ -79,7 +79,7 @@ fn clock_shown(key: &KeySpan<'_>) -> Option<i64> {
     i64::try_from(micros).ok()?.checked_sub(i64::try_from(key.from.time.0).ok()?)
 }
 
-/// Returns the largest such difference before any clock was wrong.
+/// Returns the largest result of [`clock_shown`] before any clock was wrong.
 fn epoch(timeline: &Timeline<'_>) -> Option<i64> {
     let mut faults = timeline.faults.iter();
     let bent = faults.find(|fault| fault.kind.impact() == Impact::BendsClock)?.from;

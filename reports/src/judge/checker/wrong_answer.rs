@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(
             wrong_answers(left().fails(5, 1).with_recorded_leases()),
             1,
-            "it stands for ever"
+            "it stands forever"
         );
         let taken_back = left().fails(5, 1).removed(6, "a", 1);
         assert_eq!(wrong_answers(taken_back), 0, "the command was on its way");

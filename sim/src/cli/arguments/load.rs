@@ -24,7 +24,7 @@ pub(crate) struct LoadArguments {
         value_parser = clap::value_parser!(u16).range(1..=1000),
     )]
     pub(crate) processes: u16,
-    /// Number of lock requests of all processes together.
+    /// Total number of lock requests of all processes.
     #[arg(
         long,
         value_name = "N",
@@ -49,7 +49,7 @@ pub(crate) struct LoadArguments {
         value_parser = clap::value_parser!(u32).range(0..=1000),
     )]
     pub(crate) holder_commands: u32,
-    /// Time after which a process gives up a lock request.
+    /// Time after which a process gives up on a lock request.
     #[arg(long, value_name = "D", default_value = "60s")]
     pub(crate) patience: Span,
     /// Seed for all random values, in decimal or hexadecimal (0x...).

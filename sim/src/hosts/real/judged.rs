@@ -4,7 +4,8 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, Notice, Output, TapEvent, WallTime};
 use std::collections::BTreeMap;
 
-/// Tolerance for two readings of one expiry, because some servers report only the time left.
+/// Allowed difference between two readings of an expiry, because some servers report only the
+/// time left.
 const ROUNDING_MS: i64 = 2;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

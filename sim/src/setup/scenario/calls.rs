@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
-/// Lock calls that an application gives up.
+/// Lock calls that an application abandons.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[derive(Serialize, Deserialize, JsonSchema, ValueEnum, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
@@ -14,9 +14,9 @@ pub enum Calls {
     None,
     /// The application abandons pending acquires.
     Acquire,
-    /// The application gives up releases.
+    /// The application abandons releases.
     Release,
-    /// The application gives up acquires and releases.
+    /// The application abandons acquires and releases.
     Both,
 }
 

@@ -97,7 +97,7 @@ keys {
 group calls: ClientCalls {
     /// Delay between two attempts to acquire.
     retry: SpanRange = SpanRange::new(Span::millis(50), Span::millis(200));
-    /// Time after which a process gives up an acquire.
+    /// Time after which a process gives up on an acquire.
     acquire_timeout: Span = Span::secs(30), |span| !is_zero(span) => "more than zero";
     /// Lock calls that the application cancels. The application drops the call, and no more library
     /// code runs for the call, as with `tokio::time::timeout` and `select!`.
@@ -109,7 +109,7 @@ group calls: ClientCalls {
     #[serde(skip_serializing_if = "is_default")]
     interrupt: Calls = Calls::None;
     /// Range from which the application's patience with a cancelled or interrupted call is drawn
-    /// log-uniformly. The application gives up about half of these calls and waits for the others.
+    /// log-uniformly. The application abandons about half of these calls and waits for the others.
     #[serde(skip_serializing_if = "is_patient")]
     patience: SpanRange = PATIENCE;
     /// Timeout for a server's reply and for a connection to the server.

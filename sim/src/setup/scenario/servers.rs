@@ -3,7 +3,7 @@ use fake_redis::config::RedisVersion as ModelledVersion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Data of a server that survives a restart.
+/// Server data that survives a restart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Persistence {
@@ -11,7 +11,7 @@ pub enum Persistence {
     None,
     /// The latest snapshot survives.
     Rdb,
-    /// All writes survive a crash. Those of about the last second may not survive a power loss.
+    /// All writes survive a crash. A power loss may lose the writes of about the last second.
     AofEverysec,
     /// All acknowledged writes survive.
     AofAlways,

@@ -15,8 +15,8 @@ pub enum Strategy {
     /// others begin at times that their families draw.
     #[default]
     Aimed,
-    /// Each fault family draws the times of its faults. A message's latency is not drawn. The
-    /// priority of its link decides the latency, and priorities change at a few points of the run.
+    /// Each fault family draws the times of its faults. The priority of a message's link, not a
+    /// random draw, decides the message's latency. Priorities change at a few points in the run.
     Pct,
 }
 

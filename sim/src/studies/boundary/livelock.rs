@@ -18,8 +18,8 @@ pub(super) fn spread(scenario: &Scenario) -> Option<Bound> {
     Some(Bound {
         value,
         rule: format!(
-            "in all but one of a million runs, one process starts at least one round within a \
-             lease {} before all others, which is long enough to lock a majority",
+            "in all but one run in a million, one process starts at least one round within a lease \
+             {} before all others, which is long enough to lock a majority",
             Micros(contest.lead_us)
         ),
         slack: "a process needs this lead only over processes that compete for the same masters, \

@@ -266,7 +266,7 @@ fn a_death_at_any_quantum_that_breaks_a_rule_has_a_place_and_a_place_left_out_is
     let calm = FaultPlan::default();
     let places = boundaries(&bounds, &calm, &scout(&bounds, base, &calm).expect("it runs"));
     let windows = windows(&bounds, base, SimTime(20_000));
-    assert!(!windows.is_empty(), "a death between SETNX and EXPIRE leaves the lock for ever");
+    assert!(!windows.is_empty(), "a death between SETNX and EXPIRE leaves the lock forever");
     assert!(covers(&places, &windows), "{windows:?} {places:?}");
     let (from, to) = windows[0];
     let mut fewer = places;

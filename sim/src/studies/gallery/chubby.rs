@@ -51,8 +51,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         run: Run { client: "chubby", fault: "pause", seed: 2 },
         settings: LATE,
         target: Target { kind: Kind::LostUpdate, cause: Cause::SessionExpired },
-        remedy: "Pass the lock's sequencer to the storage, which rejects an older one. It contains \
-                 a number that grows each time the lock is granted.",
+        remedy: "Pass the lock's sequencer to the storage, which rejects older sequencers. A \
+                 sequencer contains a number that grows with each grant.",
         fixed: Some(Fixed { client: "chubby-sequencer", settings: LATE, kind: Kind::LostUpdate }),
         source: BURROWS,
     },

@@ -45,7 +45,7 @@ pub(super) const REDLOCK: [&str; 5] = [
      timeout for each.",
     "Granted if three masters agree and the elapsed time is less than the ttl.",
     "The lock is valid for the ttl minus the elapsed time, minus 1 % and 2 ms for clock drift.",
-    "To release, or if not granted: run a script on all five masters that deletes the key if it \
+    "To release, or if not granted: on all five masters, run a script that deletes the key if it \
      holds the process's value.",
     "If not granted, wait for a random delay and try again.",
 ];

@@ -35,8 +35,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
                  which each holder increments.",
         fixed: Some(Fixed { client: "gemfire-token", settings: &[], kind: Kind::LostUpdate }),
         source: "Spring Integration 5.5, `GemfireLockRegistry`; Apache Geode 1.15 documentation, \
-                 *Failure Detection and Membership Views*. The servers are a model that was \
-                 compared with real members.",
+                 *Failure Detection and Membership Views*. The simulated servers are a model that \
+                 we compared with real members.",
     },
     Exhibit {
         name: "gemfire-return",
@@ -51,7 +51,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
                  which each holder increments.",
         fixed: Some(Fixed { client: "gemfire-token", settings: CUT_OFF, kind: Kind::LostUpdate }),
         source: "Apache Geode 1.15 documentation, *Handling Forced Cache Disconnection Using \
-                 Autoreconnect*. The servers are a model that was compared with real members.",
+                 Autoreconnect*. The simulated servers are a model that we compared with real \
+                 members.",
     },
     Exhibit {
         name: "gemfire-lease",
@@ -64,7 +65,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         remedy: "Use a lease that is longer than any work. A lock of `GemfireLockRegistry` lasts for \
                  the cache's `lock-lease`, 120 s by default.",
         fixed: Some(Fixed { client: "gemfire", settings: OVERRUN, kind: Kind::Overlap }),
-        source: "Apache Geode 1.15, `DistributedLockService.lock(Object, long, long)`. The servers \
-                 are a model that was compared with real members.",
+        source: "Apache Geode 1.15, `DistributedLockService.lock(Object, long, long)`. The \
+                 simulated servers are a model that we compared with real members.",
     },
 ];

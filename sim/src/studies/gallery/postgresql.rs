@@ -11,12 +11,12 @@ const ROW: [&str; 5] = [
     "Release: `DELETE` the row if it has the process's own client id.",
 ];
 const SHEDLOCK: [&str; 5] = [
-    "Acquire: `INSERT` the row if it does not exist; otherwise `UPDATE` it if its time has passed \
-     by the database's clock.",
-    "The row holds the time until which it is locked: the database's clock plus the ttl.",
+    "Acquire: `INSERT` the row if it does not exist; otherwise `UPDATE` it if it has expired by \
+     the database's clock.",
+    "The row holds its expiry time: the database's clock plus the ttl.",
     "If no row changed, wait for a random delay and try again.",
     "Read the guarded value, work on it, write it back.",
-    "Release: `UPDATE` the row so that it ends now.",
+    "Release: `UPDATE` the row so that it expires now.",
 ];
 const ADVISORY: [&str; 5] = [
     "Acquire: `SELECT pg_try_advisory_lock(n)` returns true if no other session has the lock.",

@@ -134,9 +134,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "A fair lock serves its waiters in order. What if the next one has crashed?",
         protocol: [
             "Acquire: a script takes the lock if it is free and the process is first in the queue.",
-            "Otherwise the process joins the queue, with the time until which its place is kept.",
-            "Before each attempt, a process removes entries whose time has passed from the head of \
-             the queue.",
+            "Otherwise the process joins the queue. Its entry contains the time at which the entry \
+             expires.",
+            "Before each attempt, a process removes expired entries from the head of the queue.",
             "A release sends a message to the first process in the queue.",
             "A process that crashes leaves its entry in the queue.",
         ],

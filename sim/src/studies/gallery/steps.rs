@@ -117,7 +117,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "Acquire: send `SET key random NX PX ttl` to five independent masters, with a short \
              timeout for each.",
             "Granted if three masters agree, no matter how long that took.",
-            "To release, or if not granted: run a script on all five masters that deletes the key \
+            "To release, or if not granted: on all five masters, run a script that deletes the key \
              if it holds the process's value.",
             "If not granted, wait for a random delay and try again.",
             "Each master deletes the key when the ttl ends, counted from its own grant.",

@@ -50,7 +50,7 @@ impl Checkpoint {
         Ok(Checkpoint { checksum: Some(checksum), ..open })
     }
 
-    /// Returns the sum, which must be of the same sweep.
+    /// Returns the finished part of the sweep. Fails if the checkpoint belongs to another sweep.
     pub fn sum_for(self, spec: &SweepSpec) -> Result<Sweep, InvalidCheckpoint> {
         self.check_same_spec(spec)?;
         self.sum.possible()?;

@@ -136,8 +136,8 @@ pub(crate) fn scaled_faults(lead: &ViolationReport) -> Option<String> {
     };
     let ttl = &lead.remedies.iter().find(is_promised)?.setting;
     Some(format!(
-        "The runs with a lease of {ttl} use the same faults as the runs without it. With \
-         --ttl {ttl}, fencepost draws another plan, whose faults can last longer."
+        "The runs with a lease of {ttl} use the same faults as the runs without it. With --ttl \
+         {ttl}, fencepost draws a different plan, whose faults can last longer."
     ))
 }
 
@@ -272,12 +272,13 @@ mod tests {
         assert_eq!(
             render(lead, &[], true).unwrap(),
             format!(
-                "Of 50 other seeds, 26 show {what} without a safeguard, 0 with 'wait 1', 3 with \
-                 a lease of 1 and 49 with 'slower 1'. The difference is not significant with \
-                 'chance 1' (23). In this run, a lease of 1 prevents the violation; 'slower 1' \
-                 and 'chance 1' do not prevent it; 'wait 1' changes the timing, so this run cannot \
-                 show whether it helps. The runs with a lease of 1 use the same faults as the runs \
-                 without it. With --ttl 1, fencepost draws another plan, whose faults can last longer."
+                "Of 50 other seeds, 26 show {what} without a safeguard, 0 with 'wait 1', 3 with a \
+                 lease of 1 and 49 with 'slower 1'. The difference is not significant with 'chance \
+                 1' (23). In this run, a lease of 1 prevents the violation; 'slower 1' and 'chance \
+                 1' do not prevent it; 'wait 1' changes the timing, so this run cannot show \
+                 whether it helps. The runs with a lease of 1 use the same faults as the runs \
+                 without it. With --ttl 1, fencepost draws a different plan, whose faults can last \
+                 longer."
             )
         );
     }
