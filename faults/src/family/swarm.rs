@@ -34,7 +34,7 @@ pub fn swarm(seed: Seed) -> Vec<Swarmed> {
 }
 
 impl Swarmed {
-    /// Lowers the upper bounds of ranges. Keeps the restart delay, because an operator guarantees it.
+    /// Lowers the upper bounds of ranges, but not of the restart delay, which an operator guarantees.
     pub(crate) fn soften(&self, setting: &Setting) -> Setting {
         let part = |min: u64, max: u64| {
             min + (max - min.min(max)).saturating_mul(self.hardness_per_mille) / 1_000

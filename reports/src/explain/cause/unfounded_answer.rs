@@ -47,8 +47,8 @@ fn between(scene: &Scene<'_, '_>) -> String {
     if timeline.history.header.kept_as == Some(Keeping::Lease) {
         let one = if scene.holder.grant.is_none() { scene.holder } else { scene.taker };
         return format!(
-            "The lock's own code told {} that it had the lock, although its key was not the first in \
-             the queue at any server.",
+            "The lock's own code told {} that it had the lock, although its key was not the first \
+             in the queue at any server.",
             one.process
         );
     }
@@ -62,15 +62,15 @@ fn between(scene: &Scene<'_, '_>) -> String {
     }
     if let Some(Unsupported::Validity(stated, supported)) = unsupported(timeline, scene.holder) {
         return format!(
-            "The lock's own code told {} that its lock was valid for {stated}, but {supported} later \
-             {}. The holder left within the stated time.",
+            "The lock's own code told {} that its lock was valid for {stated}, but {supported} \
+             later {}. The holder left within the stated time.",
             scene.holder.process,
             was_over(timeline)
         );
     }
     if scene.holder.grant.is_none() && scene.taker.grant.is_none() {
-        return "The lock's own code told both that they had the lock, although no server had granted \
-                it to either during its acquire."
+        return "The lock's own code told both that they had the lock, although no server had \
+                granted it to either during its acquire."
             .to_owned();
     }
     let told = if scene.holder.grant.is_none() { scene.holder } else { scene.taker };
@@ -82,8 +82,8 @@ fn between(scene: &Scene<'_, '_>) -> String {
         None => String::new(),
     };
     format!(
-        "The lock's own code told {} that it had the lock, although no server had granted it during \
-         that acquire.{same}",
+        "The lock's own code told {} that it had the lock, although no server had granted it \
+         during that acquire.{same}",
         told.process
     )
 }
