@@ -121,7 +121,7 @@ fn another_key_than_the_stated_one_is_found_and_named() {
 fn a_row_with_an_end_is_a_lease_and_ends_with_it() {
     let of = (Coordinator::PostgreSql, POSTGRESQL, &[("LEASE", "1")][..]);
     let paused = |seed| worker(of, 4).under("pause", seed);
-    let Some(facts) = first_broken(0..8, Kind::Overlap, paused) else { return };
+    let Some((_, facts)) = first_broken(0..8, Kind::Overlap, paused) else { return };
     assert!(found(&facts).contains(&(Kind::Overlap, Cause::HolderPause)), "{:?}", found(&facts));
 }
 

@@ -28,7 +28,7 @@ fn the_removal_that_let_another_in_is_told_and_not_an_earlier_one() {
         };
         case(REACQUIRES, 4).set(short).under("none", seed)
     };
-    let Some(facts) = first_broken(0..40, Kind::Overlap, of) else { return };
+    let Some((first, facts)) = first_broken(0..40, Kind::Overlap, of) else { return };
     let overlap = facts.violations.iter().find(|one| one.kind == Kind::Overlap).unwrap();
     assert_eq!(overlap.cause, Cause::EarlyRelease, "{}", overlap.summary);
     let lines: Vec<&str> = overlap.narrative.iter().map(|line| line.text.as_str()).collect();
@@ -37,7 +37,7 @@ fn the_removal_that_let_another_in_is_told_and_not_an_earlier_one() {
     assert!(removed.text.contains(" removes the lock of "), "{lines:?}");
     let told = facts.timeline.iter().find(|entry| entry.sequence == removed.event).unwrap();
     assert!(overlap.summary.contains(&told.time_us.to_string()), "{}", overlap.summary);
-    for seed in 0..=facts.plan.seed.0 {
+    for seed in 0..=first {
         let facts = of(seed).with(&[("FIXED", "1")]).run().unwrap();
         assert_eq!(facts.verdict, Verdict::Valid, "{seed}: {:?}", found(&facts));
     }
@@ -58,7 +58,7 @@ for cycle in range(CYCLES):
 #[test]
 fn the_lease_is_the_one_that_the_server_recorded() {
     let of = |seed| case(OWN_LEASE, 6).set(|it| it.hold = holds(1_000, 8_000)).under("none", seed);
-    let Some(facts) = first_broken(0..3, Kind::Overlap, of) else { return };
+    let Some((_, facts)) = first_broken(0..3, Kind::Overlap, of) else { return };
     let overlap = facts.violations.iter().find(|one| one.kind == Kind::Overlap).unwrap();
     assert_eq!(overlap.cause, Cause::HoldTooLong, "{}", overlap.summary);
     assert!(
@@ -109,7 +109,7 @@ fn a_lease_that_is_the_score_of_a_member_is_read_off_the_wire() {
     let Some(facts) = case(SCORED, 4).run() else { return };
     assert_eq!(facts.verdict, Verdict::Valid, "{:?}", found(&facts));
     let long = |seed| case(SCORED, 4).set(|it| it.hold = holds(9_000, 14_000)).under("none", seed);
-    let facts = first_broken(0..3, Kind::Overlap, long).unwrap();
+    let (_, facts) = first_broken(0..3, Kind::Overlap, long).unwrap();
     let overlap = facts.violations.iter().find(|one| one.kind == Kind::Overlap).unwrap();
     assert_eq!(overlap.cause, Cause::HoldTooLong, "{}", overlap.summary);
     // The worker computes the score before it sends the command, so less than 10 s remain.
@@ -138,7 +138,7 @@ fn a_release_that_its_client_sends_again_is_not_one_that_the_network_delivers_la
         let case = case(NO_TIMEOUT, 20).under("restart", seed);
         case.set(|it| (it.faults.restart_delay, it.fault_window) = (away, window(2, 60)))
     };
-    let Some(facts) = first_broken(1..4, Kind::ForeignRelease, of) else { return };
+    let Some((_, facts)) = first_broken(1..4, Kind::ForeignRelease, of) else { return };
     let foreign = facts.violations.iter().find(|one| one.kind == Kind::ForeignRelease).unwrap();
     assert_eq!(foreign.cause, Cause::ForeignRelease, "{}", foreign.summary);
     assert!(foreign.summary.contains(" sent the release again"), "{}", foreign.summary);
