@@ -122,10 +122,18 @@ fn check_settings(scenario: &Scenario, client: &Definition) -> Result<(), Incomp
         is_versioned.then(|| (Coordinator::Redis, "redis-version", version.name().to_owned())),
         servers.lock_delay.map(|delay| (Coordinator::Chubby, "lock-delay", delay.to_string())),
     ];
-    let mut foreign = stated.into_iter().flatten().filter(|(only_on, ..)| *only_on != coordinator);
+    let replicas = counts_of_replicas(scenario).into_iter().filter(|(_, count)| *count > 0);
+    let replicas = replicas.map(|(key, count)| (Coordinator::Redis, key, count.to_string()));
+    let stated = stated.into_iter().flatten().chain(replicas);
+    let mut foreign = stated.filter(|(only_on, ..)| *only_on != coordinator);
     let Some((expected, key, value)) = foreign.next() else { return Ok(()) };
     let (client, coordinator) = (client.name, coordinator.name());
     Err(Incompatible::Coordinator { key, value, expected: expected.name(), client, coordinator })
+}
+
+fn counts_of_replicas(scenario: &Scenario) -> [(&'static str, u16); 2] {
+    let servers = &scenario.servers;
+    [("min-replicas", servers.min_replicas), ("wait-replicas", servers.wait_replicas)]
 }
 
 fn check_replicas(
@@ -134,15 +142,14 @@ fn check_replicas(
     (client, families): (&Definition, &Families),
 ) -> Result<(), Incompatible> {
     let replicas = match topology {
-        Topology::Standalone | Topology::Independent { .. } => 0,
         Topology::Replicated { replicas, .. } => *replicas,
-        Topology::Ensemble { .. } | Topology::Standby { .. } => return Ok(()),
+        Topology::Standalone
+        | Topology::Independent { .. }
+        | Topology::Ensemble { .. }
+        | Topology::Standby { .. } => 0,
     };
-    let servers = &scenario.servers;
-    let stated = [("min-replicas", servers.min_replicas), ("wait-replicas", servers.wait_replicas)];
-    let Some((key, value)) = stated.into_iter().find(|(_, value)| *value > replicas) else {
-        return Ok(());
-    };
+    let mut counts = counts_of_replicas(scenario).into_iter();
+    let Some((key, value)) = counts.find(|(_, count)| *count > replicas) else { return Ok(()) };
     let (expected, replicas) = match replicas {
         0 => ("0".to_owned(), "no replicas".to_owned()),
         1 => ("0 or 1".to_owned(), "1 replica".to_owned()),
