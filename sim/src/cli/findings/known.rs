@@ -40,8 +40,8 @@ impl Known {
         self.findings.next_seed()
     }
 
-    /// Repeats the runs of the findings that belong to the sweep. Starts no run after `deadline`, and
-    /// then names the number of findings that remain.
+    /// Repeats the runs of the findings that belong to the sweep. Starts no run after `deadline`,
+    /// and then names the number of findings that remain.
     pub(crate) fn retest(
         &self,
         spec: &SweepSpec,
