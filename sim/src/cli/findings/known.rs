@@ -100,8 +100,10 @@ fn enter(findings: &mut Findings, sweep: &Sweep, retested: &Retested) -> Result<
 }
 
 fn note_not_repeated(count: usize) {
-    let findings = if count == 1 { "finding was" } else { "findings were" };
-    log(format_args!("--time-budget: {count} known {findings} not repeated"));
+    let findings = if count == 1 { "finding" } else { "findings" };
+    log(format_args!(
+        "--time-budget ended before fencepost repeated the runs of {count} known {findings}"
+    ));
 }
 
 pub(crate) fn counts(findings: &Findings) -> String {
