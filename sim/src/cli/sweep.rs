@@ -69,11 +69,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let many_seeds::Swept { mut sum, failed } =
         many_seeds::sweep(&spec, start.as_ref(), &watch, &STOP);
     MEMORY.yield_end();
-    watch.progress.finish();
-    if watch.is_late() {
-        note_end_of_budget(&spec, &sum);
-    }
-    note_unminimized(&spec, &sum);
+    watch.finish(&sum);
     sum.measured = measured(&watch.progress, spec.jobs);
     // Print the results before writing files, because the writes may fail on a full disk.
     let mut shown = sum.clone();
@@ -274,6 +270,15 @@ struct Watch<'s> {
 }
 
 impl Watch<'_> {
+    /// Ends the display, and says what the sweep did not do.
+    fn finish(&self, sum: &Sweep) {
+        self.progress.finish();
+        if self.is_late() {
+            note_end_of_budget(self.spec, sum);
+        }
+        note_unminimized(self.spec, sum);
+    }
+
     fn is_late(&self) -> bool {
         self.deadline.is_some_and(|deadline| clock() >= deadline)
     }
