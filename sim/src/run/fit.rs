@@ -223,6 +223,26 @@ mod tests {
     }
 
     #[test]
+    fn replicas_of_a_primary_are_refused_on_other_coordinators_than_redis() {
+        let with = |servers: Servers, client: &str| {
+            refusal(&Scenario { servers, ..Scenario::default() }, client, "none")
+        };
+        let demanded = || Servers { min_replicas: 1, ..Servers::default() };
+        let awaited = || Servers { wait_replicas: 1, ..Servers::default() };
+        assert_eq!(with(demanded(), "single-node"), Ok(()));
+        let refused = |key: &str, client: &str, coordinator: &str| {
+            Err(format!(
+                "{key} '1' works only with locks on redis, but {client} uses {coordinator}"
+            ))
+        };
+        assert_eq!(
+            with(demanded(), "curator-mutex"),
+            refused("min-replicas", "curator-mutex", "zookeeper")
+        );
+        assert_eq!(with(awaited(), "jdbc-5"), refused("wait-replicas", "jdbc-5", "postgresql"));
+    }
+
+    #[test]
     fn a_failover_is_by_what_the_servers_of_the_lock_answer_with_one() {
         let said = |failover_by, client: &str| {
             let faults = FaultSizes { failover_by, ..FaultSizes::default() };

@@ -4,6 +4,7 @@ use crate::clients;
 use crate::engine::Engine;
 use crate::run::RunSpec;
 use crate::setup::scenario::{Persistence, Scenario};
+use crate::setup::span::Span;
 use fencepost_faults::{
     Families, Family, Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault,
 };
@@ -113,6 +114,8 @@ fn a_lock_that_expires_is_told_from_one_that_lasts() {
     for name in ["setnx", "mysql-get-lock", "pg-advisory", "select-for-update", "curator-mutex"] {
         assert!(!expires(name), "{name}");
     }
+    let scenario = Scenario { ttl: Span::secs(3_600), ..Scenario::default() };
+    assert!(facts_of("single-node", &scenario).expires, "the server records the lease");
 }
 
 #[test]
