@@ -98,6 +98,14 @@ bash "$steps/comment.sh" results/comment.md
 expect jq --exit-status 'length == 121 and (.[-1].body | contains("**new**"))' "$scratch/comments.json"
 GITHUB_TOKEN=reader bash "$steps/comment.sh" results/comment.md >"$scratch/warned"
 expect grep -q '^::warning::the token may not comment' "$scratch/warned"
+for refused in "late:issue is locked" "stranger:Bad credentials"; do
+  if GITHUB_TOKEN=${refused%%:*} bash "$steps/comment.sh" results/comment.md 2>"$scratch/refused"
+  then
+    echo "a refused comment is no error" >&2
+    exit 1
+  fi
+  expect grep -q "GitHub refused .*${refused#*:}" "$scratch/refused"
+done
 
 # A profile without the lock skips its findings, and an incomplete sweep is reported.
 cat >>fencepost.toml <<'TOML'

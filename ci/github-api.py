@@ -1,8 +1,8 @@
 """Serves the comments of one pull request, as GitHub's API does.
 
 github-api.py FILE: prints its port, and keeps the comments in FILE. 120 comments of others exist at
-the start, so that a client must read several pages. The token `secret` may write, the token
-`reader` may not.
+the start, so that a client must read several pages. The token `secret` may write. The token `reader`
+may not, and for the token `late`, the conversation is locked.
 """
 
 import json
@@ -12,6 +12,10 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 FILE = sys.argv[1]
+REFUSALS = {
+    "Bearer reader": "Resource not accessible by integration",
+    "Bearer late": "Unable to create comment because issue is locked.",
+}
 comments = [{"id": number, "body": f"comment {number}"} for number in range(1, 121)]
 
 
@@ -24,7 +28,7 @@ class Api(BaseHTTPRequestHandler):
     def may_write(self):
         if self.headers["Authorization"] == "Bearer secret":
             return True
-        self.answer(403, {"message": "Resource not accessible by integration"})
+        self.answer(403, {"message": REFUSALS.get(self.headers["Authorization"])})
         return False
 
     def do_POST(self):
@@ -45,7 +49,7 @@ class Api(BaseHTTPRequestHandler):
         return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
 
     def answer(self, status, value):
-        if self.headers["Authorization"] not in ("Bearer secret", "Bearer reader"):
+        if self.headers["Authorization"] not in ("Bearer secret", *REFUSALS):
             status, value = 401, {"message": "Bad credentials"}
         with open(FILE, "w", encoding="utf-8") as file:
             json.dump(comments, file)

@@ -117,13 +117,13 @@ pub enum Check {
 /// Ways in which an application uses a lock, in addition to acquire and release.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Usage {
-    /// Acquires the lock a second time while holding it (see [`Lock::acquire`]).
+    /// Acquires the lock a second time while holding it (see [`Algorithm::acquire`]).
     pub nests: bool,
-    /// Checks the lock just before the guarded write (see [`Lock::check`]).
+    /// Checks the lock just before the guarded write (see [`Algorithm::check`]).
     pub checks: bool,
-    /// Extends the lease before the lease ends (see [`Lock::extend`]).
+    /// Extends the lease before the lease ends (see [`Algorithm::extend`]).
     pub extends: bool,
-    /// Leaves the critical section when [`Lock::lost`] completes.
+    /// Leaves the critical section when [`Algorithm::lost`] completes.
     pub leaves: bool,
     /// Relies on the lock to renew its lease, so a critical section may outlast one lease.
     pub renews: bool,
@@ -147,48 +147,45 @@ impl Usage {
 ///
 /// A lock that notices its loss outside a release should report
 /// [`Note::LockLost`](crate::env::Note::LockLost), for example before `check` returns `NotHeld`.
-pub trait Lock {
+#[expect(async_fn_in_trait, reason = "the calls of a process run on one thread")]
+pub trait Algorithm {
     /// Tries to acquire the lock until [`Settings::acquire_timeout`] has passed.
     ///
     /// **Nested** ([`Usage::nests`]): in some critical sections the application acquires the lock
     /// again after its guarded read, and releases the inner lease. If the inner acquire fails, the
     /// application writes nothing and releases the outer lease.
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition>;
+    async fn acquire(&mut self, resource: &str) -> Acquisition;
 
     /// Releases the lock. The application calls this once per lease, even if the lease has ended.
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release>;
+    async fn release(&mut self, lease: Lease) -> Release;
 
     /// Returns [`Extension::Unsupported`] unless the algorithm has extensions.
     ///
     /// **Extended** ([`Usage::extends`]): the application extends the lease whenever less than a
     /// third of the ttl is left. After `NotHeld` it leaves the critical section without a further
     /// write; after `Unknown` it retries every tenth of the ttl until the lease ends.
-    fn extend<'a>(&'a mut self, lease: &'a mut Lease) -> BoxFuture<'a, Extension> {
-        let _ = lease;
-        Box::pin(std::future::ready(Extension::Unsupported))
+    async fn extend(&mut self, _lease: &mut Lease) -> Extension {
+        Extension::Unsupported
     }
 
     /// Asks the server whether the lock still belongs to the caller.
     ///
     /// **Checked** ([`Usage::checks`]): the application checks once per acquisition, directly
     /// before the guarded write, and writes only after `Ours`.
-    fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
-        let _ = lease;
-        Box::pin(std::future::ready(Check::Unsupported))
+    async fn check(&mut self, _lease: &Lease) -> Check {
+        Check::Unsupported
     }
 
     /// Completes when the lock may be lost. Never completes if the lock cannot notice its loss.
     ///
     /// **Left** ([`Usage::leaves`]): when this call completes, the application leaves the critical
     /// section without further writes.
-    fn lost<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, ()> {
-        let _ = lease;
-        Box::pin(std::future::pending())
+    async fn lost(&mut self, _lease: &Lease) {
+        std::future::pending().await
     }
 
     /// Returns the lock for another thread, or `None` if the lock supports only one thread.
-    fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
-        let _ = env;
+    fn for_thread(&self, _env: Env) -> Option<Box<dyn Lock>> {
         None
     }
 
@@ -197,32 +194,22 @@ pub trait Lock {
     }
 }
 
-/// A [`Lock`] whose calls are `async fn`s. [`Lock`] documents the calls.
-#[expect(async_fn_in_trait, reason = "the calls of a process run on one thread")]
-pub trait Algorithm {
-    async fn acquire(&mut self, resource: &str) -> Acquisition;
+/// An [`Algorithm`] of any type, behind a pointer. Every [`Algorithm`] is a `Lock`, so a lock
+/// implements only [`Algorithm`].
+pub trait Lock {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition>;
 
-    async fn release(&mut self, lease: Lease) -> Release;
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release>;
 
-    async fn extend(&mut self, _lease: &mut Lease) -> Extension {
-        Extension::Unsupported
-    }
+    fn extend<'a>(&'a mut self, lease: &'a mut Lease) -> BoxFuture<'a, Extension>;
 
-    async fn check(&mut self, _lease: &Lease) -> Check {
-        Check::Unsupported
-    }
+    fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check>;
 
-    async fn lost(&mut self, _lease: &Lease) {
-        std::future::pending().await
-    }
+    fn lost<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, ()>;
 
-    fn for_thread(&self, _env: Env) -> Option<Box<dyn Lock>> {
-        None
-    }
+    fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>>;
 
-    fn usage(&self) -> Usage {
-        Usage::PLAIN
-    }
+    fn usage(&self) -> Usage;
 }
 
 impl<A: Algorithm> Lock for A {

@@ -167,6 +167,11 @@ impl Family {
         !matches!(self, Family::None | Family::Operator | Family::LostRequest)
     }
 
+    /// Returns `true` if the only Redis server of a lock has replicas in runs under this family.
+    pub fn has_replicas(self) -> bool {
+        matches!(self, Family::Failover | Family::ReplicationLag | Family::Operator | Family::All)
+    }
+
     pub fn named(name: &str) -> Option<Family> {
         let known = |family: &Family| family.name() == name || family.aliases().contains(&name);
         FAMILIES.iter().copied().find(known)

@@ -8,9 +8,28 @@ marker="<!-- fencepost ${PROFILE:-} -->"
 api=${GITHUB_API_URL:-https://api.github.com}/repos/${GITHUB_REPOSITORY:?}
 longest=60000
 
+options=(
+  --silent --show-error
+  --header "Authorization: Bearer ${GITHUB_TOKEN:?}"
+  --header "Accept: application/vnd.github+json"
+)
+
+# Prints the answer of GitHub. If GitHub refuses the request, prints the reason to stderr and fails.
 request() {
-  curl --fail --silent --show-error --header "Authorization: Bearer ${GITHUB_TOKEN:?}" \
-    --header "Accept: application/vnd.github+json" "$@"
+  local answer status
+  answer=$(curl "${options[@]}" --write-out '\n%{http_code}' "$@") || return 1
+  status=${answer##*$'\n'}
+  answer=${answer%$'\n'*}
+  if [[ $status == 2?? ]]; then
+    printf '%s\n' "$answer"
+    return 0
+  fi
+  echo "GitHub refused the request with status $status: $(reason "$answer")" >&2
+  return 1
+}
+
+reason() {
+  jq --exit-status --raw-output '.message // empty' <<<"$1" 2>/dev/null || printf '%.300s\n' "$1"
 }
 
 own_comment() {
@@ -25,20 +44,13 @@ own_comment() {
 }
 
 write() {
-  local answer status
-  answer=$(curl --silent --show-error --write-out '\n%{http_code}' \
-    --header "Authorization: Bearer ${GITHUB_TOKEN:?}" \
-    --header "Accept: application/vnd.github+json" "$@")
-  status=${answer##*$'\n'}
-  case $status in
-    2??) return 0 ;;
-    403)
-      if [[ $answer == *"Resource not accessible"* ]]; then
-        echo "::warning::the token may not comment on the pull request"
-        return 0
-      fi ;;
-  esac
-  echo "the comment was not written: HTTP status $status" >&2
+  local refused
+  refused=$(request "$@" 2>&1 >/dev/null) && return 0
+  if [[ $refused == *"status 403"*"Resource not accessible"* ]]; then
+    echo "::warning::the token may not comment on the pull request"
+    return 0
+  fi
+  echo "the comment was not written: $refused" >&2
   return 1
 }
 

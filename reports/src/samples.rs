@@ -104,6 +104,7 @@ pub(crate) fn facts(story: Story) -> RunFacts {
     let history = story.build();
     let header = &history.header;
     let conditions = Conditions {
+        always_has_replicas: false,
         restart_loses: true,
         until_validity: false,
         outlasts_lease: false,

@@ -25,6 +25,8 @@ pub struct Expected {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conditions {
+    /// `true` if a server has replicas even under families without [`Family::has_replicas`].
+    pub always_has_replicas: bool,
     /// `true` if a server that restarts within a lease may have lost its grants.
     pub restart_loses: bool,
     /// `true` if holders use the lock until its validity ends.
@@ -68,6 +70,10 @@ const SUSPENSION: &str = "Linux manual, clock_gettime(2), CLOCK_MONOTONIC; for t
 type Grounds = (&'static str, &'static str);
 
 pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Option<Expected> {
+    // Under the other families, the sources assume servers without replicas.
+    if conditions.always_has_replicas && !fault.chosen().any(Family::has_replicas) {
+        return None;
+    }
     // For most locks the sources discuss only some faults, so there is no prediction for `all`.
     let is_treated = matches!(client, "single-node" | "fencing" | "redlock" | "redlock-parallel");
     if fault.is_swarm() && !is_treated {
@@ -296,6 +302,7 @@ mod tests {
     use super::*;
 
     const DEFAULT: Conditions = Conditions {
+        always_has_replicas: false,
         restart_loses: true,
         until_validity: false,
         outlasts_lease: false,
@@ -396,6 +403,18 @@ mod tests {
         assert_eq!(changes("redisson", "client-crash").1, Some(vec![]), "it renews its lease");
         let (before, after) = changes("single-node", "pause");
         assert!(before == after && before.is_some_and(|kinds| !kinds.is_empty()));
+    }
+
+    #[test]
+    fn replicas_under_a_family_without_them_are_not_discussed() {
+        let replicated = Conditions { always_has_replicas: true, ..DEFAULT };
+        for family in FAMILIES {
+            let found = kinds("single-node", family.name(), replicated);
+            let known = kinds("single-node", family.name(), DEFAULT);
+            assert_eq!(found, known.filter(|_| family.has_replicas()), "{family}");
+        }
+        let joined = kinds("single-node", "pause+failover", replicated);
+        assert_eq!(joined, kinds("single-node", "pause+failover", DEFAULT));
     }
 
     #[test]

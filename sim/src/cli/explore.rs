@@ -12,7 +12,7 @@ use super::checkpoint_file::CheckpointFile;
 use super::interrupt::Interrupt;
 use super::options::{format, view};
 use super::output::{log, page, print, read_file, require_writable};
-use super::progress::{Done, Progress, Verbosity, clock};
+use super::progress::{Earlier, Progress, Verbosity, clock};
 use super::{Failure, Outcome};
 use crate::diagnosis::diagnose_enumerated;
 use crate::engine::{Engine, EngineError};
@@ -107,8 +107,8 @@ fn run_all(
     }
     let every = arguments.checkpoint_every.map(Duration::from);
     let file = arguments.checkpoint.clone().map(|path| CheckpointFile::new(path, every));
-    let before = Done { runs: start.sum().all_runs(), violated: 0 };
-    let progress = Progress::new(runs, arguments.quiet.verbosity()).after(before);
+    let earlier = Earlier { runs: start.sum().all_runs(), violated: 0 };
+    let progress = Progress::new(runs, arguments.quiet.verbosity()).resuming(earlier);
     let watch = Watch { progress, order: Some(order), file };
     let answer = work.explore(order.shard, start, &watch, &STOP);
     watch.progress.finish();

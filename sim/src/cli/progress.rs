@@ -14,7 +14,7 @@ pub(crate) struct Progress {
     display: Display,
     label: String,
     runs: u64,
-    before: Done,
+    earlier: Earlier,
     done: AtomicU64,
     violated: AtomicU64,
     started: Instant,
@@ -22,9 +22,10 @@ pub(crate) struct Progress {
     line_due_ms: AtomicU64,
 }
 
-/// Runs of an earlier process that this sweep resumes.
+/// Runs of the earlier process whose checkpoint this process resumes. The number of runs and
+/// violated runs that progress shows includes them, but the pace does not.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Done {
+pub(crate) struct Earlier {
     pub(crate) runs: u64,
     pub(crate) violated: u64,
 }
@@ -61,7 +62,7 @@ impl Progress {
             display,
             label: String::new(),
             runs,
-            before: Done::default(),
+            earlier: Earlier::default(),
             done: AtomicU64::new(0),
             violated: AtomicU64::new(0),
             started: clock(),
@@ -70,10 +71,10 @@ impl Progress {
         }
     }
 
-    pub(crate) fn after(self, before: Done) -> Progress {
-        self.bar.set_position(before.runs);
-        let (done, violated) = (before.runs.into(), before.violated.into());
-        Progress { before, done, violated, ..self }
+    pub(crate) fn resuming(self, earlier: Earlier) -> Progress {
+        self.bar.set_position(earlier.runs);
+        let (done, violated) = (earlier.runs.into(), earlier.violated.into());
+        Progress { earlier, done, violated, ..self }
     }
 
     pub(crate) fn of_shard(self, shard: Shard) -> Progress {
@@ -129,7 +130,7 @@ impl Progress {
     }
 
     pub(crate) fn runs_here(&self) -> u64 {
-        self.done.load(Ordering::Relaxed).saturating_sub(self.before.runs)
+        self.done.load(Ordering::Relaxed).saturating_sub(self.earlier.runs)
     }
 
     fn line_is_due(&self) -> bool {
@@ -144,7 +145,7 @@ impl Progress {
     }
 
     fn pace(&self, done: u64, violated: u64) -> String {
-        pace(done - self.before.runs, self.runs.saturating_sub(done), violated, self.elapsed())
+        pace(done - self.earlier.runs, self.runs.saturating_sub(done), violated, self.elapsed())
     }
 }
 
@@ -231,6 +232,19 @@ mod tests {
         assert_eq!(said(500, 1_000_000, 5), "100 runs/s, 3 violated, 2 h 46 min left");
         assert_eq!(said(500, 20_000_000, 5), "100 runs/s, 3 violated, 2 days left");
         assert_eq!(said(500, 7_000_000_000, 5), "100 runs/s, 3 violated, 2 years left");
+    }
+
+    #[test]
+    fn a_resumed_sweep_shows_earlier_runs_but_not_in_its_pace() {
+        let earlier = Earlier { runs: 4_000, violated: 3 };
+        let progress = Progress::new(10_000, Verbosity::Quiet).resuming(earlier);
+        let shown = || (progress.done.load(Ordering::Relaxed), progress.runs_here());
+        assert_eq!(shown(), (4_000, 0));
+        progress.run_done(true);
+        assert_eq!(shown(), (4_001, 1));
+        let said = progress.pace(4_001, progress.violated.load(Ordering::Relaxed));
+        assert!(said.contains("4 violated"), "{said}");
+        assert!(progress.pace(4_000, 3).starts_with("0 runs/min, "), "no run of this process");
     }
 
     #[test]

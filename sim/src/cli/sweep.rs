@@ -6,7 +6,7 @@ use super::interrupt::{Interrupt, end_soon};
 use super::memory::MemoryBound;
 use super::options::{Options, format_of_sweeps};
 use super::output::{log, make_folder, print, require_writable};
-use super::progress::{Done, Progress, clock};
+use super::progress::{Earlier, Progress, clock};
 use super::read::sweep_in;
 use super::run::write_violations;
 use super::{Failure, Outcome};
@@ -51,7 +51,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     if let Some(max) = arguments.max_memory {
         MEMORY.watch(max, &STOP)?;
     }
-    let before = start.as_ref().map_or(Done::default(), done_in);
+    let earlier = start.as_ref().map(earlier_runs).unwrap_or_default();
     let runs = spec.shard.slice(spec.seeds).len() * spec.cells.len() as u64;
     let budget = arguments.time_budget.map(Duration::from);
     budget.map_or(Ok(()), watch_budget)?;
@@ -60,7 +60,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let watch = Watch {
         spec: &spec,
         progress: Progress::new(runs, arguments.quiet.verbosity())
-            .after(before)
+            .resuming(earlier)
             .of_shard(spec.shard),
         deadline,
         checkpoint: checkpoint
@@ -69,8 +69,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let many_seeds::Swept { mut sum, failed } =
         many_seeds::sweep(&spec, start.as_ref(), &watch, &STOP);
     MEMORY.yield_end();
-    watch.progress.finish();
-    note_unminimized(&spec, &sum);
+    watch.finish(&sum);
     sum.measured = measured(&watch.progress, spec.jobs);
     // Print the results before writing files, because the writes may fail on a full disk.
     let mut shown = sum.clone();
@@ -99,12 +98,15 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     Ok(INTERRUPT.outcome().unwrap_or(outcome))
 }
 
-fn done_in(sweep: &Sweep) -> Done {
-    let seeds: u64 = runs_of(sweep).iter().map(|range| range.len()).sum();
-    Done {
-        runs: seeds * sweep.cells.len() as u64,
+fn earlier_runs(sweep: &Sweep) -> Earlier {
+    Earlier {
+        runs: seeds_run(sweep) * sweep.cells.len() as u64,
         violated: sweep.cells.iter().map(|cell| cell.violated).sum(),
     }
+}
+
+fn seeds_run(sweep: &Sweep) -> u64 {
+    runs_of(sweep).iter().map(|range| range.len()).sum()
 }
 
 /// Fails if the sweep cannot write its checkpoint.
@@ -127,6 +129,13 @@ fn watch_budget(budget: Duration) -> Result<(), Failure> {
         .spawn(watch)
         .map(drop)
         .map_err(|error| Failure::wrong(format!("cannot start a thread: {error}")))
+}
+
+fn note_end_of_budget(spec: &SweepSpec, sum: &Sweep) {
+    let (ran, all) = (seeds_run(sum), spec.shard.slice(spec.seeds).len());
+    if ran < all {
+        log(format_args!("--time-budget ended the sweep after {ran} of {all} seeds"));
+    }
 }
 
 fn note_unminimized(spec: &SweepSpec, sum: &Sweep) {
@@ -260,10 +269,25 @@ struct Watch<'s> {
     checkpoint: Option<CheckpointFile>,
 }
 
+impl Watch<'_> {
+    /// Ends the display, and says what the sweep did not do.
+    fn finish(&self, sum: &Sweep) {
+        self.progress.finish();
+        if self.is_late() {
+            note_end_of_budget(self.spec, sum);
+        }
+        note_unminimized(self.spec, sum);
+    }
+
+    fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| clock() >= deadline)
+    }
+}
+
 impl Listener for Watch<'_> {
     fn run_done(&self, facts: &RunFacts, _: Seed) {
         self.progress.run_done(facts.verdict == Verdict::Violated);
-        if self.deadline.is_some_and(|deadline| clock() >= deadline) {
+        if self.is_late() {
             STOP.ask();
         }
     }

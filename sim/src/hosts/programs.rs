@@ -1,6 +1,7 @@
 //! Runs a user's programs as the lock under test. ARCHITECTURE.md describes how.
 
 pub(crate) mod desk;
+pub mod difference;
 mod error_text;
 pub(crate) mod host;
 mod judge;

@@ -122,10 +122,18 @@ fn check_settings(scenario: &Scenario, client: &Definition) -> Result<(), Incomp
         is_versioned.then(|| (Coordinator::Redis, "redis-version", version.name().to_owned())),
         servers.lock_delay.map(|delay| (Coordinator::Chubby, "lock-delay", delay.to_string())),
     ];
-    let mut foreign = stated.into_iter().flatten().filter(|(only_on, ..)| *only_on != coordinator);
+    let replicas = counts_of_replicas(scenario).into_iter().filter(|(_, count)| *count > 0);
+    let replicas = replicas.map(|(key, count)| (Coordinator::Redis, key, count.to_string()));
+    let stated = stated.into_iter().flatten().chain(replicas);
+    let mut foreign = stated.filter(|(only_on, ..)| *only_on != coordinator);
     let Some((expected, key, value)) = foreign.next() else { return Ok(()) };
     let (client, coordinator) = (client.name, coordinator.name());
     Err(Incompatible::Coordinator { key, value, expected: expected.name(), client, coordinator })
+}
+
+fn counts_of_replicas(scenario: &Scenario) -> [(&'static str, u16); 2] {
+    let servers = &scenario.servers;
+    [("min-replicas", servers.min_replicas), ("wait-replicas", servers.wait_replicas)]
 }
 
 fn check_replicas(
@@ -134,15 +142,14 @@ fn check_replicas(
     (client, families): (&Definition, &Families),
 ) -> Result<(), Incompatible> {
     let replicas = match topology {
-        Topology::Standalone | Topology::Independent { .. } => 0,
         Topology::Replicated { replicas, .. } => *replicas,
-        Topology::Ensemble { .. } | Topology::Standby { .. } => return Ok(()),
+        Topology::Standalone
+        | Topology::Independent { .. }
+        | Topology::Ensemble { .. }
+        | Topology::Standby { .. } => 0,
     };
-    let servers = &scenario.servers;
-    let stated = [("min-replicas", servers.min_replicas), ("wait-replicas", servers.wait_replicas)];
-    let Some((key, value)) = stated.into_iter().find(|(_, value)| *value > replicas) else {
-        return Ok(());
-    };
+    let mut counts = counts_of_replicas(scenario).into_iter();
+    let Some((key, value)) = counts.find(|(_, count)| *count > replicas) else { return Ok(()) };
     let (expected, replicas) = match replicas {
         0 => ("0".to_owned(), "no replicas".to_owned()),
         1 => ("0 or 1".to_owned(), "1 replica".to_owned()),
@@ -212,6 +219,26 @@ mod tests {
         let client = fencepost_clients::find(client).expect("the lock is in the table");
         fits(scenario, client, &family.parse().expect("a family"))
             .map_err(|unfit| unfit.to_string())
+    }
+
+    #[test]
+    fn replicas_of_a_primary_are_refused_on_other_coordinators_than_redis() {
+        let with = |servers: Servers, client: &str| {
+            refusal(&Scenario { servers, ..Scenario::default() }, client, "none")
+        };
+        let demanded = || Servers { min_replicas: 1, ..Servers::default() };
+        let awaited = || Servers { wait_replicas: 1, ..Servers::default() };
+        assert_eq!(with(demanded(), "single-node"), Ok(()));
+        let refused = |key: &str, client: &str, coordinator: &str| {
+            Err(format!(
+                "{key} '1' works only with locks on redis, but {client} uses {coordinator}"
+            ))
+        };
+        assert_eq!(
+            with(demanded(), "curator-mutex"),
+            refused("min-replicas", "curator-mutex", "zookeeper")
+        );
+        assert_eq!(with(awaited(), "jdbc-5"), refused("wait-replicas", "jdbc-5", "postgresql"));
     }
 
     #[test]

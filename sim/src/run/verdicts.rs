@@ -6,7 +6,7 @@ use crate::run::fit::usage;
 use crate::run::{RunOutcome, RunSpec};
 use crate::setup::lengths::{drawn_for, stated};
 use crate::setup::scenario::{Hold, OwnServer, Persistence, Scenario, ServerBinary};
-use fencepost_faults::{Families, Family, Node, Seed};
+use fencepost_faults::{Node, Seed};
 use fencepost_reports::explain::literature::Conditions;
 use fencepost_reports::record::programs::Ran;
 use fencepost_reports::show::format::Needs;
@@ -28,9 +28,7 @@ impl Findings<'_> {
         let context = RunContext {
             plan: spec.plan.clone(),
             messages: outcome.messages,
-            // The literature and the certificates on these locks assume a single server.
-            expected: expected(spec.client.name, &spec.families, conditions(&spec.scenario))
-                .filter(|_| !spec.scenario.needs_replicas() || has_failover(&spec.families)),
+            expected: expected(spec.client.name, &spec.families, conditions(&spec.scenario)),
             lengths: stated(
                 &drawn_for(usage(&spec.scenario, spec.client), &spec.families),
                 &spec.scenario,
@@ -118,15 +116,12 @@ pub fn recordings(outcome: RunOutcome, needs: Needs) -> Recordings {
     }
 }
 
-fn has_failover(families: &Families) -> bool {
-    families.chosen().any(|family| family == Family::Failover)
-}
-
 /// Returns the settings on which the literature's verdict for a lock and fault depends.
 pub fn conditions(scenario: &Scenario) -> Conditions {
     let survives = scenario.servers.persistence == Persistence::AofAlways
         || scenario.faults.restart_delay.min >= scenario.ttl;
     Conditions {
+        always_has_replicas: scenario.needs_replicas(),
         restart_loses: !survives,
         until_validity: scenario.hold == Hold::UntilValidity,
         outlasts_lease: matches!(scenario.hold, Hold::Drawn(hold) if hold.max >= scenario.ttl),

@@ -11,10 +11,10 @@ use crate::run::RunSpec;
 use crate::run::fit::fits;
 use crate::run::verdicts::tool;
 use crate::setup::lengths::Length;
-use crate::setup::scenario::{Hold, Scenario, Timing};
+use crate::setup::scenario::{Hold, Persistence, Scenario, Timing};
 use crate::setup::span::{Span, SpanRange};
 use crate::studies::sweep::{FailedRun, Listener, Stop, SweepSpec, count};
-use fencepost_clients::{Definition, Deployment};
+use fencepost_clients::{Definition, Deployment, LockForm};
 use fencepost_faults::{
     Families, Family, Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault,
 };
@@ -22,7 +22,7 @@ use fencepost_reports::documents::boundary::{
     BoundaryReport, FORMAT, Found, Probe, Unit, VERSION, explanation, found, is_monotone,
 };
 use fencepost_reports::summary::sweep::{SeedRange, Shard};
-use fencepost_reports::{Action, Change, Event, History, Kind, What};
+use fencepost_reports::{Action, Change, Event, History, Kind, StorageRule, What};
 use quantity::{Facts, Varied};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -102,19 +102,7 @@ impl Search {
     }
 
     pub fn facts(&self) -> Result<Facts, SearchError> {
-        let alone = alone(self.client, &self.scenario)?;
-        let (deployment, scenario) = (self.client.deployment, self.scenario.clone());
-        let coordinator = entry(deployment.coordinator());
-        let session = (coordinator.lease)(scenario.ttl.0);
-        Ok(Facts {
-            coordinator: coordinator.coordinator,
-            longest_hold: longest_hold(&scenario, deployment, alone),
-            tick: coordinator.tick,
-            session: deployment.lives_with_session().then_some(session),
-            has_lease: alone.has_lease,
-            has_tokens: self.client.has_tokens,
-            scenario,
-        })
+        facts(self.client, &self.scenario)
     }
 
     fn round(&self, value: u64) -> u64 {
@@ -161,21 +149,65 @@ pub enum SearchError {
     Run(FailedRun),
 }
 
+fn facts(client: &'static Definition, scenario: &Scenario) -> Result<Facts, SearchError> {
+    let latency = SpanRange::new(scenario.timing.latency.min, scenario.timing.latency.min);
+    let steady = Scenario {
+        cycles: scenario.cycles.min(5),
+        timing: Timing { latency, ..scenario.timing.clone() },
+        ..scenario.clone()
+    };
+    let alone = alone(client, &steady)?;
+    let deployment = client.deployment;
+    let coordinator = entry(deployment.coordinator());
+    let session = (coordinator.lease)(scenario.ttl.0);
+    let session = deployment.lives_with_session().then_some(session);
+    let expires = session.is_none() && (alone.has_lease || is_taken_over(client, steady)?);
+    Ok(Facts {
+        coordinator: coordinator.coordinator,
+        longest_hold: longest_hold(scenario, deployment, alone),
+        tick: coordinator.tick,
+        session,
+        expires,
+        steps_end_leases: expires && has_wall_clock(deployment),
+        loses_grants: loses_grants(deployment, scenario.servers.persistence),
+        storage_is_fenced: client.has_tokens && scenario.storage == StorageRule::Fenced,
+        scenario: scenario.clone(),
+    })
+}
+
+/// Returns whether the clock that ends a lock's lease is a wall clock, of the server or of the
+/// processes. memcached and PostgreSQL's timeouts use a monotonic clock.
+fn has_wall_clock(deployment: Deployment) -> bool {
+    !matches!(deployment, Deployment::Memcached | Deployment::PostgreSql(LockForm::Connection))
+}
+
+/// Returns whether a server that restarts may have lost grants that have not expired. A lock of a
+/// connection ends when the connection breaks.
+fn loses_grants(deployment: Deployment, persistence: Persistence) -> bool {
+    match deployment {
+        Deployment::Primary | Deployment::Independent => persistence != Persistence::AofAlways,
+        Deployment::PostgreSql(form) => form == LockForm::Connection,
+        Deployment::GemFire(form) => form == LockForm::MemberLease,
+        Deployment::Memcached | Deployment::MySql | Deployment::Own => true,
+        Deployment::ZooKeeper | Deployment::Etcd(_) | Deployment::Chubby => false,
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Alone {
     valid: Option<Micros>,
     lead: Micros,
+    /// `true` if the server recorded the lifetime of a grant.
     has_lease: bool,
 }
 
-/// Returns whether the lock expires: another process gets it while its holder pauses for 3 ttls.
-fn expires(client: &'static Definition, scenario: &Scenario) -> Result<bool, SearchError> {
+/// Returns whether another process is granted the lock while its holder is paused for three ttls. A
+/// lock without a recorded lifetime may still expire: its value may have the end of the lease, or
+/// the server may end its connection.
+fn is_taken_over(client: &'static Definition, scenario: Scenario) -> Result<bool, SearchError> {
     let hold = Span::secs(5);
-    let scenario = Scenario {
-        processes: 2,
-        hold: Hold::Drawn(SpanRange::new(hold, hold)),
-        ..scenario.clone()
-    };
+    let scenario =
+        Scenario { processes: 2, hold: Hold::Drawn(SpanRange::new(hold, hold)), ..scenario };
     let calm = spec_alone(client, scenario);
     let mut granted = grants(&run(&calm)?).into_iter().filter(|(_, by)| *by != Node::Probe);
     let Some((at, holder)) = granted.next() else { return Ok(false) };
@@ -209,19 +241,13 @@ fn run(spec: &RunSpec) -> Result<History, SearchError> {
 }
 
 fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, SearchError> {
-    let latency = SpanRange::new(scenario.timing.latency.min, scenario.timing.latency.min);
-    let scenario = Scenario {
-        processes: 1,
-        cycles: scenario.cycles.min(5),
-        timing: Timing { latency, ..scenario.timing.clone() },
-        ..scenario.clone()
-    };
-    let history = run(&spec_alone(client, scenario.clone()))?;
-    let has_lease = expires(client, &scenario)?;
-    let mut alone = Alone { valid: None, lead: Micros::ZERO, has_lease };
+    let history = run(&spec_alone(client, Scenario { processes: 1, ..scenario.clone() }))?;
+    let mut alone = Alone { valid: None, lead: Micros::ZERO, has_lease: false };
     let mut granted: Vec<(Node, Option<&str>, SimTime)> = Vec::new();
     let mut acquires = BTreeSet::new();
     for event in &history.events {
+        alone.has_lease |=
+            matches!(event.what, What::Server { lease_us: Some(_), by: Some(_), .. });
         match &event.what {
             What::Invoke { operation, action: Action::Acquire } => {
                 acquires.insert(*operation);

@@ -208,6 +208,22 @@ fn more_replicas_than_the_run_has_are_refused() {
 }
 
 #[test]
+fn replicas_of_a_redis_primary_are_refused_on_other_coordinators() {
+    for (setting, client, coordinator) in [
+        ("min-replicas", "curator-mutex", "zookeeper"),
+        ("wait-replicas", "jdbc-5", "postgresql"),
+        ("min-replicas", "memcached-add", "memcached"),
+    ] {
+        refuses(
+            &["--client", client, "--fault", "none", "--set", &format!("{setting}=1")],
+            &[&format!(
+                "{setting} '1' works only with locks on redis, but {client} uses {coordinator}"
+            )],
+        );
+    }
+}
+
+#[test]
 fn what_another_coordinator_serves_with_is_refused() {
     let zookeeper = |more: [&'static str; 2]| {
         ["serve", "--coordinator", "zookeeper"].into_iter().chain(more).collect::<Vec<_>>()

@@ -212,8 +212,11 @@ fn a_time_budget_also_ends_the_retest_of_known_findings() {
     status(folder, &["sweep", "--seeds", "0..6"]);
     let count = states(folder).len();
     let (_, answer) = status(folder, &["sweep", "--seeds", "90..96", "--time-budget", "1us"]);
-    let expected = format!("--time-budget: {count} known finding");
-    assert!(answer.stderr.contains(&expected), "{}", answer.stderr);
+    let of_findings =
+        format!("--time-budget ended before fencepost repeated the runs of {count} known finding");
+    assert!(answer.stderr.contains(&of_findings), "{}", answer.stderr);
+    let of_seeds = "--time-budget ended the sweep after 0 of 6 seeds\n";
+    assert!(answer.stderr.contains(of_seeds), "{}", answer.stderr);
     assert!(!states(folder).contains(&"fixed".to_owned()), "{:?}", states(folder));
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod rows;
 
 use fencepost::Scenario;
 use fencepost_faults::SimTime;
+use fencepost_testing::differential::number;
 use measure::{seeds_to_first, shown_under, shown_under_plan};
 use order::overtakings;
 use progress::{Progress, history};
@@ -17,7 +18,7 @@ use rows::written::WRITTEN;
 use rows::{Case, IN_STEP, Row, SLOW, rows};
 
 fn seeds(row: &Row) -> u64 {
-    std::env::var("FENCEPOST_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(row.seeds)
+    number("FENCEPOST_SEEDS").unwrap_or(row.seeds)
 }
 
 #[test]

@@ -12,15 +12,13 @@ use fencepost::run::fit::knows_threads;
 use fencepost::{Engine, Scenario};
 use fencepost_clients::{CLIENTS, Definition};
 use fencepost_faults::FAMILIES;
+use fencepost_testing::differential::number;
 use rayon::prelude::*;
 use std::rc::Rc;
 
 fn seeds() -> impl Iterator<Item = u64> {
-    let number = |name, default| {
-        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-    };
-    let first = number("FENCEPOST_FIRST_SEED", 0);
-    first..first + number("FENCEPOST_SEEDS", 1)
+    let first = number("FENCEPOST_FIRST_SEED").unwrap_or(0);
+    first..first + number("FENCEPOST_SEEDS").unwrap_or(1)
 }
 
 #[test]

@@ -10,10 +10,11 @@ use fencepost::{Engine, Scenario};
 use fencepost_faults::{FAMILIES, Families, Fault, Seed};
 use fencepost_reports::summary::sweep::{Cell, SeedRange, Shard};
 use fencepost_reports::{Cause, Kind};
+use fencepost_testing::differential::number;
 use std::rc::Rc;
 
 fn seeds() -> u64 {
-    std::env::var("FENCEPOST_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(100)
+    number("FENCEPOST_SEEDS").unwrap_or(100)
 }
 
 fn cells(clients: &[&str], faults: &[&str], scenario: Scenario) -> Vec<Cell> {

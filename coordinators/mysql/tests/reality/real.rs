@@ -1,4 +1,5 @@
 use super::packets::{is_whole, query, root, split};
+use fencepost_testing::differential::number;
 use fencepost_testing::{
     Process, free_port, give_to_nobody, instant, rest, run_as_nobody, skip, wait_until_ready,
 };
@@ -247,6 +248,5 @@ impl Connection {
 }
 
 fn patience() -> Duration {
-    let ms = std::env::var("FENCEPOST_DIFFERENTIAL_PATIENCE_MS").ok();
-    Duration::from_millis(ms.and_then(|ms| ms.parse().ok()).unwrap_or(10_000))
+    Duration::from_millis(number("FENCEPOST_DIFFERENTIAL_PATIENCE_MS").unwrap_or(10_000))
 }

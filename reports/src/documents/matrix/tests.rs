@@ -16,6 +16,7 @@ pub(crate) fn cell(client: &str, fault: &str, violated: u64) -> MatrixCell {
     MatrixCell::of(
         &sum,
         Conditions {
+            always_has_replicas: false,
             restart_loses: true,
             until_validity: false,
             outlasts_lease: false,

@@ -326,6 +326,19 @@ mod tests {
     }
 
     #[test]
+    fn a_release_on_another_connection_leaves_the_lock_of_the_first_connection() {
+        let story = |acquires_again: bool| {
+            let story = Story::kept_as(Keeping::Connection).takes(1, 1, "7");
+            let story = story.leaves(3, 1).left(5, 1);
+            // The database grants the session's own lock again, and records no change.
+            let story = if acquires_again { story.acquires(6, 1).left(7, 1) } else { story };
+            wrong_answers(story.removed(9, "7", 1))
+        };
+        assert_eq!(story(true), 1);
+        assert_eq!(story(false), 0, "the command was in transit");
+    }
+
+    #[test]
     fn what_is_told_to_be_given_back_does_not_stand_on() {
         let left = || Story::new().takes(1, 1, "a").leaves(3, 1);
         assert_eq!(wrong_answers(left().left(5, 1).expires(11, "a")), 1);

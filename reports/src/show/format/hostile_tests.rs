@@ -167,6 +167,7 @@ fn no_format_lets_a_name_out_of_its_place() {
 #[test]
 fn no_matrix_lets_a_name_out_of_its_place() {
     let conditions = crate::Conditions {
+        always_has_replicas: false,
         restart_loses: true,
         until_validity: false,
         outlasts_lease: false,

@@ -11,7 +11,7 @@ use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
 use fencepost_reports::documents::findings::{Finding, Findings, Retest, Shown, common_options};
 use fencepost_reports::summary::sweep::{FindingState, Sweep};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
@@ -48,33 +48,24 @@ impl Known {
         deadline: Option<Instant>,
     ) -> Result<Retested, Failure> {
         let options = common_options(&spec.scenario.flags()).to_owned();
-        let scenario = Rc::new(spec.scenario.clone());
-        let mut retested = Retested { options: options.clone(), shown: BTreeMap::new() };
         let all = self.findings.by_urgency();
-        let covered = all.into_iter().map(|finding| (finding, runs_of(finding, &options, spec)));
-        let mut left: VecDeque<_> = covered.filter(|(_, runs)| !runs.is_empty()).collect();
-        while let Some((finding, runs)) = left.front() {
-            let mut is_shown = false;
-            for (shown, (client, families)) in runs {
-                if deadline.is_some_and(|deadline| clock() >= deadline) {
-                    note_not_repeated(left.len());
-                    return Ok(retested);
+        let runs = all.into_iter().map(|finding| (finding, runs_of(finding, &options, spec)));
+        let covered: Vec<_> = runs.filter(|(_, runs)| !runs.is_empty()).collect();
+        let is_late = || deadline.is_some_and(|deadline| clock() >= deadline);
+        let is_over = || stop.is_asked() || is_late();
+        let mut shown = BTreeMap::new();
+        for (place, (finding, runs)) in covered.iter().enumerate() {
+            let Some(is_shown) = is_shown(finding, runs, (spec, &is_over))? else {
+                if is_late() {
+                    note_not_repeated(covered.len() - place);
                 }
-                if stop.is_asked() {
-                    return Ok(retested);
-                }
-                let run = RunSpec::draw(shown.seed, client, families, scenario.clone());
-                is_shown = shows(run, spec.engine, &finding.id)?;
-                if is_shown {
-                    break;
-                }
-            }
+                break;
+            };
             if is_shown || runs.len() == finding.runs_with(&options).count() {
-                retested.shown.insert(finding.id.clone(), is_shown);
+                shown.insert(finding.id.clone(), is_shown);
             }
-            left.pop_front();
         }
-        Ok(retested)
+        Ok(Retested { options, shown })
     }
 
     pub(crate) fn mark(&self, sweep: &mut Sweep, retested: &Retested) -> Result<(), Failure> {
@@ -108,8 +99,10 @@ fn enter(findings: &mut Findings, sweep: &Sweep, retested: &Retested) -> Result<
 }
 
 fn note_not_repeated(count: usize) {
-    let findings = if count == 1 { "finding was" } else { "findings were" };
-    log(format_args!("--time-budget: {count} known {findings} not repeated"));
+    let findings = if count == 1 { "finding" } else { "findings" };
+    log(format_args!(
+        "--time-budget ended before fencepost repeated the runs of {count} known {findings}"
+    ));
 }
 
 pub(crate) fn counts(findings: &Findings) -> String {
@@ -119,11 +112,28 @@ pub(crate) fn counts(findings: &Findings) -> String {
     if said.is_empty() { "no findings".to_owned() } else { said.join(", ") }
 }
 
-fn runs_of<'r>(
-    finding: &'r Finding,
-    options: &'r str,
-    spec: &'r SweepSpec,
-) -> Vec<(&'r Shown, &'r (&'static Definition, Families))> {
+type FindingRun<'r> = (&'r Shown, &'r (&'static Definition, Families));
+
+/// Repeats the runs until one of them shows the finding. Returns `None` if `is_over` first.
+fn is_shown(
+    finding: &Finding,
+    runs: &[FindingRun<'_>],
+    (spec, is_over): (&SweepSpec, &dyn Fn() -> bool),
+) -> Result<Option<bool>, Failure> {
+    let scenario = Rc::new(spec.scenario.clone());
+    for (shown, (client, families)) in runs {
+        if is_over() {
+            return Ok(None);
+        }
+        let run = RunSpec::draw(shown.seed, client, families, scenario.clone());
+        if shows(run, spec.engine, &finding.id)? {
+            return Ok(Some(true));
+        }
+    }
+    Ok(Some(false))
+}
+
+fn runs_of<'r>(finding: &'r Finding, options: &'r str, spec: &'r SweepSpec) -> Vec<FindingRun<'r>> {
     let cell_of = |shown: &Shown| {
         spec.cells.iter().find(|(client, families)| {
             client.name == finding.client && families.to_string() == shown.fault

@@ -29,9 +29,6 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> Topology {
-    let wants_replicas = |family| {
-        matches!(family, Family::Failover | Family::ReplicationLag | Family::Operator | Family::All)
-    };
     let has_sentinels =
         || scenario.program(client).is_some_and(|program| program.deployment.has_sentinels());
     match client.deployment {
@@ -40,7 +37,7 @@ fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> To
             quorum: scenario.servers.masters / 2 + 1,
         },
         _ if scenario.needs_replicas()
-            || families.chosen().any(wants_replicas)
+            || families.chosen().any(Family::has_replicas)
             || has_sentinels() =>
         {
             Topology::Replicated {

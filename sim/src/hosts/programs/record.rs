@@ -263,50 +263,6 @@ pub(crate) fn in_words(ending: &Ending) -> String {
     }
 }
 
-/// Compares the programs and servers of two runs, and returns the first call in which they differ.
-pub fn first_difference(one: &[&Life], other: &[&Life]) -> Option<String> {
-    if one.len() != other.len() {
-        return Some(format!(
-            "{} starts of programs in one run, {} in the other",
-            one.len(),
-            other.len()
-        ));
-    }
-    let pairs = one.iter().zip(other);
-    let differing = pairs.filter_map(|(one, other)| {
-        let place = one.calls.iter().zip(&other.calls).position(|(one, other)| one != other);
-        let place = place.or_else(|| {
-            (one.calls.len() != other.calls.len()).then(|| one.calls.len().min(other.calls.len()))
-        })?;
-        let (here, there) = (one.calls.get(place), other.calls.get(place));
-        let time = here.into_iter().chain(there).map(|call| call.monotonic_us).min();
-        let text = format!(
-            "call {place} of {} (started at {} us): {} in one run, {} in the other",
-            one.node,
-            one.started.0,
-            call_in_words(here),
-            call_in_words(there)
-        );
-        Some((time, text))
-    });
-    differing.min_by_key(|(time, _)| *time).map(|(_, text)| text)
-}
-
-fn call_in_words(call: Option<&CallMade>) -> String {
-    let Some(call) = call else { return "no further call".to_owned() };
-    let name = fencepost_programs::name_of_call(call.number);
-    let bytes = match call.bytes {
-        0 => String::new(),
-        bytes => format!(" of bytes with the checksum {bytes:08x}"),
-    };
-    let reads = match call.clock_reads {
-        0 => String::new(),
-        reads => format!(" after {reads} clock readings"),
-    };
-    let (result, thread, at) = (call.result, call.thread, call.monotonic_us);
-    format!("{name} = {result} in thread {thread} at {at} us{bytes}{reads}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

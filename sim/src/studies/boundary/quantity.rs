@@ -1,11 +1,10 @@
 //! The table of scenario parameters that `boundary` can vary.
 
 use super::livelock;
-use crate::setup::scenario::{FaultSizes, Persistence, Scenario};
+use crate::setup::scenario::{FaultSizes, Scenario};
 use crate::setup::span::{Span, SpanRange};
 use fencepost_clients::Coordinator;
 use fencepost_faults::{Family, Micros};
-use fencepost_reports::StorageRule;
 use fencepost_reports::documents::boundary::{Bound, Quantity, Unit, Worse};
 
 pub struct Varied {
@@ -33,19 +32,19 @@ pub struct Facts {
     pub tick: Micros,
     /// Shortest time for which servers keep a silent session; `None` for a lock without sessions.
     pub session: Option<Micros>,
-    /// `true` if the lock expires.
-    pub has_lease: bool,
-    pub has_tokens: bool,
+    /// `true` if the lock expires a ttl after its grant, independently of a session.
+    pub expires: bool,
+    /// `true` if a step of a wall clock can end the lease of the lock.
+    pub steps_end_leases: bool,
+    /// `true` if a server that restarts may have lost grants that have not expired.
+    pub loses_grants: bool,
+    /// `true` if the storage refuses every request with an old token.
+    pub storage_is_fenced: bool,
 }
 
 const FORWARD_DELAY: Micros = Micros::from_secs(1);
 
 impl Facts {
-    /// Returns `true` if the lock expires a ttl after its grant, independently of a session.
-    fn ends_by_ttl(&self) -> bool {
-        self.session.is_none() && self.has_lease
-    }
-
     fn silence_allowed(&self) -> Option<Bound> {
         let timeout = self.session?;
         if self.coordinator == Coordinator::Chubby {
@@ -94,7 +93,7 @@ pub static QUANTITIES: &[Varied] = &[
             *scenario = Scenario { ttl: Span(Micros(value)), ..keeping_spans(scenario) }
         },
         bounds: |facts| {
-            if !facts.ends_by_ttl() {
+            if !facts.expires {
                 return Vec::new();
             }
             let hold = if let crate::setup::scenario::Hold::Drawn(range) = facts.scenario.hold {
@@ -122,8 +121,7 @@ pub static QUANTITIES: &[Varied] = &[
         range: |facts| (0, facts.scenario.ttl.0.0 * 6 / 5),
         set: |scenario, value| scenario.faults.restart_delay = exactly(value),
         bounds: |facts| {
-            let loses_grants = facts.scenario.servers.persistence != Persistence::AofAlways;
-            if facts.session.is_some() || !loses_grants {
+            if !facts.loses_grants {
                 return Vec::new();
             }
             let hold = bound(
@@ -139,11 +137,14 @@ pub static QUANTITIES: &[Varied] = &[
                  documentation, Distributed Locks with Redis)",
                 "these critical sections end before the ttl",
             );
-            match hold.value < ttl.value {
-                _ if !facts.has_lease => vec![hold],
-                true => vec![hold, ttl],
-                false => vec![ttl],
+            let mut bounds = Vec::new();
+            if !facts.expires || hold.value < ttl.value {
+                bounds.push(hold);
             }
+            if facts.expires {
+                bounds.push(ttl);
+            }
+            bounds
         },
     },
     Varied {
@@ -156,7 +157,7 @@ pub static QUANTITIES: &[Varied] = &[
         range: |facts| (0, (drift_margin(facts) * 3).clamp(1_000, 500_000)),
         set: |scenario, value| scenario.faults.drift_ppm = u32::try_from(value).unwrap_or(u32::MAX),
         bounds: |facts| {
-            if !facts.ends_by_ttl() {
+            if !facts.expires {
                 return Vec::new();
             }
             vec![ppm(
@@ -181,7 +182,7 @@ pub static QUANTITIES: &[Varied] = &[
             if let Some(bound) = facts.silence_allowed() {
                 return vec![bound];
             }
-            if !facts.ends_by_ttl() {
+            if !facts.expires {
                 return Vec::new();
             }
             vec![bound(
@@ -225,8 +226,7 @@ pub static QUANTITIES: &[Varied] = &[
         range: |facts| (1_000, facts.scenario.ttl.0.0 * 2),
         set: |scenario, value| scenario.faults.clock_jump = Some(exactly(value)),
         bounds: |facts| {
-            // memcached measures lifetimes by a monotonic clock.
-            if !facts.ends_by_ttl() || facts.coordinator == Coordinator::Memcached {
+            if !facts.steps_end_leases {
                 return Vec::new();
             }
             vec![bound(
@@ -266,7 +266,7 @@ pub static QUANTITIES: &[Varied] = &[
         range: |facts| (1_000, facts.scenario.ttl.0.0 * 2),
         set: |scenario, value| scenario.faults.storage_delay = Some(exactly(value)),
         bounds: |facts| {
-            if facts.has_tokens && facts.scenario.storage == StorageRule::Fenced {
+            if facts.storage_is_fenced {
                 return Vec::new();
             }
             vec![bound(
@@ -326,7 +326,7 @@ fn ppm(value: u64, rule: &str, slack: &str) -> Bound {
 }
 
 fn margin(facts: &Facts) -> Micros {
-    if !facts.ends_by_ttl() {
+    if !facts.expires {
         return Micros(u64::MAX);
     }
     Micros(shortest_lease(facts).saturating_sub(facts.longest_hold.0))
@@ -377,8 +377,10 @@ mod tests {
             longest_hold,
             tick: Micros::ZERO,
             session: None,
-            has_lease: true,
-            has_tokens: false,
+            expires: true,
+            steps_end_leases: true,
+            loses_grants: true,
+            storage_is_fenced: false,
         }
     }
 
@@ -402,18 +404,20 @@ mod tests {
 
     #[test]
     fn a_quantity_that_cannot_break_the_lock_has_no_bound() {
-        let lasting = Facts { has_lease: false, ..facts(8_000_000) };
+        let bounds = |name: &str, facts: &Facts| (find(name).unwrap().bounds)(facts);
+        let own = || facts(8_000_000);
+        let lasting = Facts { expires: false, steps_end_leases: false, ..own() };
         for name in ["ttl", "drift", "pause", "clock-jump"] {
-            assert!((find(name).unwrap().bounds)(&lasting).is_empty(), "{name}");
+            assert!(bounds(name, &lasting).is_empty(), "{name}");
         }
-        assert_eq!((find("restart-delay").unwrap().bounds)(&lasting).len(), 1);
-        let mut kept = facts(8_000_000);
-        kept.scenario.servers.persistence = Persistence::AofAlways;
-        assert!((find("restart-delay").unwrap().bounds)(&kept).is_empty());
-        let fenced = Facts { has_tokens: true, ..facts(8_000_000) };
-        assert!((find("storage-delay").unwrap().bounds)(&fenced).is_empty());
-        let memcached = Facts { coordinator: Coordinator::Memcached, ..facts(8_000_000) };
-        assert!((find("clock-jump").unwrap().bounds)(&memcached).is_empty());
+        assert_eq!(bounds("restart-delay", &lasting).len(), 1);
+        let kept = Facts { loses_grants: false, ..own() };
+        assert!(bounds("restart-delay", &kept).is_empty());
+        let fenced = Facts { storage_is_fenced: true, ..own() };
+        assert!(bounds("storage-delay", &fenced).is_empty());
+        let monotonic = Facts { steps_end_leases: false, ..own() };
+        assert!(bounds("clock-jump", &monotonic).is_empty());
+        assert_eq!(bounds("pause", &monotonic).len(), 1);
     }
 
     #[test]
@@ -440,7 +444,13 @@ mod tests {
     #[test]
     fn a_session_outlasts_pauses_by_its_pings_and_not_by_what_a_hold_leaves_of_it() {
         let session = Some(Micros::from_secs(12));
-        let with = |longest_hold_us| Facts { session, ..facts(longest_hold_us) };
+        let with = |longest_hold_us| Facts {
+            session,
+            expires: false,
+            steps_end_leases: false,
+            loses_grants: false,
+            ..facts(longest_hold_us)
+        };
         // The bound is two thirds of the session timeout, minus one second for forwarding.
         assert_eq!(first("pause", &with(8_000_000)), 7_000_000);
         assert_eq!(first("pause", &with(500_000)), 7_000_000, "a short hold is no safer");

@@ -1,9 +1,10 @@
+use super::facts;
 use super::quantity::{Facts, find};
-use super::{alone, longest_hold};
 use crate::clients;
 use crate::engine::Engine;
 use crate::run::RunSpec;
-use crate::setup::scenario::Scenario;
+use crate::setup::scenario::{Persistence, Scenario};
+use crate::setup::span::Span;
 use fencepost_faults::{
     Families, Family, Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault,
 };
@@ -32,23 +33,13 @@ fn drift(drift_ppm: u64) -> FaultPlan {
     FaultPlan { faults: (1..).zip(slow.into_iter().chain(fast)).map(of).collect() }
 }
 
-fn facts(scenario: &Scenario) -> Facts {
-    let redlock = clients::find("redlock").expect("redlock");
-    let alone = alone(redlock, scenario).expect("a run");
-    Facts {
-        coordinator: redlock.deployment.coordinator(),
-        has_lease: alone.has_lease,
-        has_tokens: redlock.has_tokens,
-        longest_hold: longest_hold(scenario, redlock.deployment, alone),
-        tick: Micros::ZERO,
-        session: None,
-        scenario: scenario.clone(),
-    }
+fn facts_of(client: &str, scenario: &Scenario) -> Facts {
+    facts(clients::find(client).expect("a lock"), scenario).expect("a run")
 }
 
 fn bound(quantity: &str, scenario: &Scenario) -> u64 {
     let quantity = find(quantity).expect("a quantity");
-    (quantity.bounds)(&facts(scenario))[0].value
+    (quantity.bounds)(&facts_of("redlock", scenario))[0].value
 }
 
 fn overlaps(family: Family, scenario: Scenario, plan: FaultPlan) -> bool {
@@ -80,7 +71,7 @@ fn drift_breaks_redlock_by_a_few_messages_beyond_the_bound_and_not_below_it() {
 
 #[test]
 fn a_hold_on_masters_is_counted_from_the_first_grant_and_may_begin_late() {
-    let hold = |text: &str| facts(&barest_majority(text, 100_000)).longest_hold;
+    let hold = |text: &str| facts_of("redlock", &barest_majority(text, 100_000)).longest_hold;
     assert_eq!(hold("until-validity"), Micros(9_898_000 - 2 * 200));
     // At two other masters, a connect and a request time out after 50 ms each.
     assert_eq!(hold("1s..1s"), Micros(1_000_000 + 7 * 60_000 + 2 * 2 * 50_000));
@@ -112,17 +103,34 @@ fn a_restart_breaks_redlock_by_a_few_messages_before_the_bound_and_not_after_it(
 
 #[test]
 fn a_lock_that_expires_is_told_from_one_that_lasts() {
-    let has_lease = |name: &str| {
-        let client = clients::find(name).expect("a lock");
-        alone(client, &Scenario::default()).expect("a run").has_lease
-    };
+    let expires = |name: &str| facts_of(name, &Scenario::default()).expires;
     for name in [
         "single-node", "setnx-expire", "setnx-getset", "jdbc-7", "memcached-add",
         "select-for-update-timeout",
     ] {
-        assert!(has_lease(name), "{name}");
+        assert!(expires(name), "{name}");
     }
-    for name in ["setnx", "mysql-get-lock", "pg-advisory", "select-for-update"] {
-        assert!(!has_lease(name), "{name}");
+    for name in ["setnx", "mysql-get-lock", "pg-advisory", "select-for-update", "curator-mutex"] {
+        assert!(!expires(name), "{name}");
     }
+    let scenario = Scenario { ttl: Span::secs(3_600), ..Scenario::default() };
+    assert!(facts_of("single-node", &scenario).expires, "the server records the lease");
+}
+
+#[test]
+fn the_deployment_decides_which_servers_lose_grants_and_which_clocks_end_them() {
+    let mut scenario = Scenario::default();
+    let facts = |client: &str, scenario: &Scenario| {
+        let Facts { loses_grants, steps_end_leases, .. } = facts_of(client, scenario);
+        (loses_grants, steps_end_leases)
+    };
+    assert_eq!(facts("single-node", &scenario), (true, true));
+    assert_eq!(facts("memcached-add", &scenario), (true, false), "its clock is monotonic");
+    assert_eq!(facts("jdbc-7", &scenario), (false, true), "a commit survives a restart");
+    assert_eq!(facts("select-for-update-timeout", &scenario), (true, false));
+    assert_eq!(facts("mysql-get-lock", &scenario), (true, false));
+    assert_eq!(facts("curator-mutex", &scenario), (false, false));
+    scenario.servers.persistence = Persistence::AofAlways;
+    assert_eq!(facts("single-node", &scenario), (false, true));
+    assert_eq!(facts("memcached-add", &scenario), (true, false), "it has no append-only file");
 }

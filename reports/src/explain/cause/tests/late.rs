@@ -1,4 +1,5 @@
 use super::*;
+use std::ops::Range;
 
 #[test]
 fn a_release_of_another_thread_that_was_not_late_took_one_for_the_other() {
@@ -238,6 +239,38 @@ fn what_is_told_as_given_back_and_stands_on_without_a_fault_is_the_own_answer_of
     assert_eq!(told(Story::new()), Cause::UnfoundedAnswer);
     let cut = Story::new().fault_began(2, 1, "partition", &[CLIENT, REDIS]);
     assert_eq!(told(cut.fault_ended(6, 1, "partition", REDIS)), Cause::LostRelease);
+}
+
+#[test]
+fn a_fault_keeps_no_answer_from_a_call_without_length_or_from_a_later_call() {
+    let told = |fault: Range<u64>, called: Range<u64>| {
+        let story = Story::new().takes(1, 1, "a").faulted(fault, 1, "partition", &[CLIENT, REDIS]);
+        let story = story.leaves(called.start, 1).left(called.end, 1);
+        cause(Kind::WrongAnswer, story.with_recorded_leases())
+    };
+    assert_eq!(told(2..6, 3..5), Cause::LostRelease);
+    assert_eq!(told(2..6, 4..4), Cause::UnfoundedAnswer, "the call sent nothing");
+    assert_eq!(told(2..3, 3..5), Cause::UnfoundedAnswer, "the fault was over");
+    let of_masters = |called: Range<u64>| {
+        let story = Story::with_quorum(2).acquires(1, 1);
+        let story = story.grants_at(1, 1, 1, "a").grants_at(1, 1, 2, "a").hears(1, 1, "a");
+        let story = story.faulted(2..6, 1, "pause", &[Node::Client(2)]);
+        let story = story.leaves(called.start, 1).left(called.end, 1);
+        cause(Kind::WrongAnswer, story.with_recorded_leases())
+    };
+    assert_eq!(of_masters(4..4), Cause::UnfoundedAnswer);
+    assert_eq!(of_masters(3..5), Cause::Unexplained, "a fault was active during the call");
+}
+
+#[test]
+fn the_release_after_the_one_that_arrived_late_was_sent_after_the_next_grant() {
+    let story = Story::new().takes(1, 1, "1").leaves(2, 1).info(3, 1).expires(11, "1");
+    let story = story.takes(12, 1, "1").removed(13, "1", 1).takes(14, 2, "1");
+    let story = story.leaves(15, 1).removed(16, "1", 1).left(17, 1).releases(18, 2);
+    let told = "A release that client-1 had sent at 2ms for an earlier lock arrived late and \
+                removed the later lock of client-1. The next release of client-1 then removed the \
+                lock of client-2.";
+    assert_eq!(explained(Kind::ForeignRelease, story), (Cause::LostRelease, told.to_owned()));
 }
 
 #[test]

@@ -35,6 +35,26 @@ fn why_a_lock_that_is_free_is_not_had_is_told_by_what_acted_meanwhile() {
 }
 
 #[test]
+fn votes_are_split_only_among_attempts_that_need_each_others_servers() {
+    let story = || {
+        let story = Story::with_quorum(2).ttl(100).available_within(10, 1, 3).acquires(1, 1);
+        story.acquires(1, 2).grants_at(3, 1, 1, "a")
+    };
+    let told = |story: Story| cause(Kind::Unavailable, story.starts(60, 3));
+    let second_at = |ms: u64| {
+        let first = story().removed_at(4, 1, "a", 1).grants_at(ms, 2, 2, "b");
+        told(first.removed_at(ms + 1, 2, "b", 2))
+    };
+    assert_eq!(second_at(3), Cause::Interleaving);
+    assert_eq!(second_at(6), Cause::Unexplained, "the other process had given up its vote");
+    let with_quorum = story().grants_at(3, 1, 2, "a").grants_at(3, 2, 3, "b");
+    let with_quorum = with_quorum.removed_at(4, 1, "a", 1).removed_at(4, 2, "a", 1);
+    assert_eq!(told(with_quorum.removed_at(4, 3, "b", 2)), Cause::Unexplained);
+    let alone = story().grants_at(3, 1, 2, "a").removed_at(4, 1, "a", 1);
+    assert_eq!(told(alone.removed_at(4, 2, "a", 1)), Cause::Unexplained, "nobody else had a vote");
+}
+
+#[test]
 fn a_lock_that_is_free_is_not_had_while_no_server_is_a_primary() {
     let story = |promoted_at: u64, is_demoted: bool| {
         let story = Story::new().ttl(100).available_within(10, 1, 2).acquires(1, 1);

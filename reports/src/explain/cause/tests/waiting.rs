@@ -446,6 +446,20 @@ fn a_count_that_a_release_lowered_after_late_answers_is_due_to_the_delay() {
 }
 
 #[test]
+fn a_time_to_live_that_a_release_sets_with_a_lower_count_is_no_renewal() {
+    let story = |extended_ms: u64| {
+        let story = Story::with_quorum(2).renewing().acquires(1, 1);
+        let story = story.faulted(1..3, 9, "delay", &[REDIS, CLIENT]).grants_at(2, 1, 1, "a=1");
+        let story = story.grants_at(2, 1, 1, "a=2").grants_at(2, 1, 2, "a=1").hears(3, 1, "a=2");
+        let story = story.leaves(19, 1).grants_at(25, 1, 1, "a=1");
+        let story = story.server(extended_ms, 1, Change::Extended, "a=1", Some(CLIENT));
+        cause_of_standstill(story.removed_at(25, 2, "a=1", 1).left(26, 1))
+    };
+    assert_eq!(story(25), Cause::Latency);
+    assert_eq!(story(40), Cause::OrphanRenewal, "the watchdog did not stop");
+}
+
+#[test]
 fn a_copy_of_a_lock_whose_owner_does_not_know_of_it_is_explained_by_its_grant() {
     let copied = |hits: fn(Story) -> Story, is_promoted: bool| {
         let story = hits(Story::new().acquires(1, 1)).grants(2, 1, "a").replicated(2, 2, "a");

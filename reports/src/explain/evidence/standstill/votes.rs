@@ -33,18 +33,17 @@ pub(super) fn votes_are_split(timeline: &Timeline<'_>, Period { from, until }: P
 /// Returns whether the vote's process never had a quorum while it had the vote, and another process
 /// had the vote of another server meanwhile.
 fn is_contended(timeline: &Timeline<'_>, vote: &KeySpan<'_>, quorum: usize) -> bool {
-    let had = |other: &KeySpan<'_>, at: Moment| {
-        other.from <= at && other.to.is_none_or(|(ended, _)| at < ended)
-    };
     let meanwhile: Vec<&KeySpan<'_>> = timeline
         .keys
         .iter()
-        .filter(|other| had(other, vote.from) || had(vote, other.from))
+        .filter(|other| {
+            timeline.exists_at(other, vote.from) || timeline.exists_at(vote, other.from)
+        })
         .collect();
-    let own = || meanwhile.iter().filter(|other| other.by == vote.by);
+    let own = || meanwhile.iter().filter(|other| other.by == vote.by).chain([&vote]);
     let has_quorum = own().any(|last| {
-        let servers: BTreeSet<Node> =
-            own().filter(|other| had(other, last.from)).map(|other| other.node).collect();
+        let earlier = own().filter(|one| timeline.exists_at(one, last.from));
+        let servers: BTreeSet<Node> = earlier.map(|one| one.node).chain([last.node]).collect();
         servers.len() >= quorum
     });
     let is_of_another = |other: &&KeySpan<'_>| {
