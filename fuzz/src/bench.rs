@@ -75,7 +75,7 @@ impl<M: Machine> Bench<M> {
     /// Sends the pieces of an input to the machine, and calls `look` with the kind of each piece.
     /// Pieces of kinds 0 to 2 are bytes from the three clients, and kind 3 lets time pass. Kinds
     /// from `called` on are bytes from the server that the machine called last. All other kinds
-    /// reconnect the clients, except for the first `kept`.
+    /// reconnect all clients but the first `kept`.
     pub fn play(
         &mut self,
         mut clients: [ConnectionId; 3],

@@ -189,7 +189,7 @@ const LIBRARY: &[&str] = &[
     "math.modf",
     "math.abs",
 ];
-/// Functions that [`comparable_program`] never draws for a call.
+/// Functions that programs of [`comparable_program`] never call.
 const WILD: &[&str] = &[
     "string.rep", "string.dump", "string.gmatch", "tostring", "collectgarbage", "gcinfo",
     "setfenv", "getfenv", "math.random", "math.randomseed", "redis.log", "redis.set_repl",

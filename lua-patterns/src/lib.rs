@@ -300,7 +300,7 @@ impl<'m> Matcher<'m> {
     fn end_of_set(&self, start: usize) -> Matched<usize> {
         let mut index = start + usize::from(self.at(start) == Some(b'^'));
         loop {
-            // A bracket is literal if it is the first character of a set.
+            // A closing bracket is literal if it is the first character of a set.
             let byte = self.at(index);
             index += 1;
             match byte {

@@ -19,6 +19,6 @@ pub trait InterruptedMachine {
     /// Returns `false` if input from this connection must wait.
     fn takes(&self, connection: ConnectionId) -> bool;
 
-    /// Handles an `Accepted`, `Received`, `Continue`, `DiskSynced` or `DiskFailed` meanwhile.
+    /// Handles an `Accepted`, `Received`, `Continue`, `DiskSynced` or `DiskFailed` input meanwhile.
     fn handle(&mut self, input: Input<'_>, out: &mut Outputs);
 }

@@ -13,7 +13,7 @@ pub enum Input<'a> {
         connection: ConnectionId,
         bytes: &'a [u8],
     },
-    /// Makes the machine execute the next buffered command. The driver sends it if `Outputs::more`.
+    /// Makes the machine execute the next buffered command. Sent while `Outputs::more` is set.
     Continue,
     Closed {
         /// Connection that has ended, for example because the peer closed it.

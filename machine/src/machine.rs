@@ -30,10 +30,10 @@ pub trait Machine {
         |_| false
     }
 
-    /// Stops the server like SIGTERM. A server that saves data at its end writes the data to `out`.
+    /// Stops the server, as SIGTERM does. A server that saves data on exit writes it to `out`.
     fn shut_down(&mut self, _now: Now, _out: &mut Outputs) {}
 
-    /// Tells a server with several ports which port the client of a connection has dialled.
+    /// Tells a server with several ports to which port a client has connected.
     fn dialled(&mut self, _connection: ConnectionId, _port: u16) {}
 
     /// Simulates a power loss for data outside a [`crate::Disk`].

@@ -5,7 +5,7 @@ pub enum Notice {
     /// The server is a primary. It also reports this at startup.
     Leads,
     Follows {
-        /// Server that the server replicates. It also reports this at startup.
+        /// Server that the reporting server replicates. A server also reports this at startup.
         host: String,
     },
     TookOver {

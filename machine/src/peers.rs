@@ -79,8 +79,8 @@ impl Accepted {
         self.0.iter().find(|(_, open)| open.has_line()).map(|(connection, _)| *connection)
     }
 
-    /// Takes the next complete line of a connection, if any. A line of `greeting` and a peer's
-    /// number introduces that peer: `take` remembers the number and returns `None`.
+    /// Takes the next complete line of a connection, if any. A line with `greeting` and a peer's
+    /// number introduces that peer: `take` records the number and returns `None`.
     pub fn take(
         &mut self,
         from: ConnectionId,
@@ -112,7 +112,7 @@ pub fn line(connection: ConnectionId, text: &str) -> Output {
     Output::Send { connection, bytes: Bytes::from(format!("{text}\n")) }
 }
 
-/// Reads a number of a request. Returns an error message if the word is not a number.
+/// Parses a number in a request. Returns an error message if the word is not a number.
 pub fn number(word: &str) -> Result<u64, String> {
     word.parse().map_err(|_| {
         let word: String = word.chars().take(20).collect();

@@ -29,14 +29,14 @@ use rand_core::SeedableRng;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// Usual virtual duration of a call in nanoseconds, so that a loop that polls a clock ends.
+/// Usual virtual duration of a call in nanoseconds. Without it, loops that poll a clock never end.
 const CALL_NS: u64 = 100;
 pub(crate) const AHEAD_MAX_NS: u64 = 100_000;
 const OUTPUT_MAX: usize = 64 * 1024;
 pub(crate) const THREADS_MAX: usize = 256;
 pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
 pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
-/// Number of calls that a start of a program counts as, so that loops of starts reach `CALLS_MAX`.
+/// Number of calls that an `execve` counts as, so that loops of `execve` reach `CALLS_MAX`.
 pub(crate) const CALLS_OF_AN_EXEC: u64 = 2_000;
 const LOG_MAX: usize = 4_000_000;
 
@@ -184,12 +184,12 @@ impl Group {
         self.files.raise_edge(file);
     }
 
-    /// Takes the output since the last call. The group keeps at most 64 KiB of output in a run.
+    /// Takes the output since the last call. The group keeps at most 64 KiB of output per run.
     pub fn take_output(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.output)
     }
 
-    /// Returns the number of output bytes beyond the first 64 KiB, which the group discarded.
+    /// Returns the number of output bytes beyond the first 64 KiB, which the group has discarded.
     pub fn output_dropped(&self) -> usize {
         self.output_dropped
     }

@@ -26,8 +26,8 @@ pub struct Launch {
     pub user: Option<u32>,
     /// Duration of a file sync in microseconds; `None` leaves syncs to the kernel.
     pub sync_us: Option<u64>,
-    /// Canonical paths of folders for temporary files. A dropped group removes folders that its
-    /// programs created there, and files that they created there with `O_EXCL`.
+    /// Canonical paths of folders for temporary files. When a group is dropped, it removes folders
+    /// that its programs created there, and files that they created there with `O_EXCL`.
     pub temporary: Vec<PathBuf>,
 }
 

@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Size in bytes of a stored piece. Pieces of only zeros are omitted.
+/// Size in bytes of a stored piece. Pieces that are all zeros are omitted.
 const PIECE: usize = 4096;
 
 /// Device, inode and creation time. A new file may reuse an inode.
@@ -130,8 +130,8 @@ impl SyncedFiles {
         self.0.extend(later.0);
     }
 
-    /// Restores a folder's files to their last syncs; never synced files become empty. `kept` takes
-    /// the length of an unsynced range, and returns how many of its first bytes survive.
+    /// Restores a folder's files to their last syncs; files without a sync become empty. `kept`
+    /// takes the length of an unsynced range, and returns how many of its first bytes survive.
     pub fn restore(&self, folder: &Path, kept: &mut dyn FnMut(u64) -> u64) -> io::Result<()> {
         let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
         let mut paths: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;

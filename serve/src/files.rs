@@ -12,7 +12,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Without a folder, a write has no effect.
+/// Without a folder, writes have no effect.
 #[derive(Debug)]
 pub struct Files {
     folder: Option<PathBuf>,

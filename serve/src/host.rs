@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
-/// Redis's `PROTO_IOBUF_LEN`.
+/// Redis's `PROTO_IOBUF_LEN`, in bytes.
 const READ_BUFFER_SIZE: usize = 16 * 1024;
 const COMMANDS_PER_TURN: usize = 1_024;
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);

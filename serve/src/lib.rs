@@ -35,7 +35,7 @@
 //! buffer at a time, so a client that floods the server waits for its turn. During a long input,
 //! the machine can ask the driver to poll its sockets ([`fencepost_machine::InputDriver`]).
 //!
-//! Entry points: [`listen`] opens listeners, [`Serving`] is the running servers on the real clock,
+//! Entry points: [`listen`] opens listeners, [`Serving`] holds running servers on the real clock,
 //! and [`serve`] runs them. [`serve_staged`] serves machines that keep their own time, such as
 //! those of a [`Stage`], which injects faults. The crate has no Cargo features.
 

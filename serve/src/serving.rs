@@ -62,8 +62,8 @@ impl Serving {
         self.addresses.iter().map(|(_, address)| *address)
     }
 
-    /// Serves until `stop`, or until all servers have stopped. A server that stops syncs its
-    /// written data. Fails if a server fails.
+    /// Serves until `stop`, or until all servers have stopped. Each server syncs its written data
+    /// before it stops. Fails if a server fails.
     pub async fn until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         self.announcing(stop, |_| ControlFlow::Continue(())).await
     }
@@ -118,7 +118,7 @@ async fn all_ended(events: &mut mpsc::UnboundedReceiver<Event>) -> Result<(), Se
     Ok(())
 }
 
-/// Listens on `count` ports from `port` on, or on free ports if it is 0. Needs a tokio runtime.
+/// Listens on `count` ports from `port` on, or on free ports if `port` is 0. Needs a tokio runtime.
 pub fn listen(bind: IpAddr, port: u16, count: u16) -> Result<Vec<TcpListener>, ServeError> {
     if port > 0 && u32::from(port) + u32::from(count) > 65_536 {
         let fit = format!(

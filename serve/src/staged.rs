@@ -59,7 +59,7 @@ struct Shared<S> {
 }
 
 /// Serves until the event that `stop_on` names, or until the servers end. Passes the ready line to
-/// `announce`, and ends at once if `announce` returns `Break`. Fails if the servers cannot start.
+/// `announce`, and ends if that returns `Break`. Fails if the servers cannot start.
 pub fn serve_staged<S: ServedMachines>(
     stop_on: StopOn,
     start: impl FnOnce() -> Result<PreparedServers<S>, ServeError>,

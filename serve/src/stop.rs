@@ -3,7 +3,7 @@ use std::io;
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// Event that stops the servers. They also stop if all of them have ended.
+/// Event that ends serving. Serving also ends when all servers have stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StopOn {
     /// A signal such as SIGINT or SIGTERM.
@@ -13,7 +13,7 @@ pub enum StopOn {
     SignalOrEndOfInput,
 }
 
-/// Fails if the system refuses a thread or a signal handler.
+/// Returns a future that waits for the event. Fails if the system refuses a thread or handler.
 pub(crate) fn requested(stop_on: StopOn) -> io::Result<impl Future<Output = ()>> {
     let signal = signal()?;
     let ended = Arc::new(Notify::new());

@@ -5,12 +5,12 @@ pub use fencepost_machine::peers::Member;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     pub me: u8,
-    /// All replicas of the cell, including this one. With fewer than two, the replica runs alone.
+    /// All replicas of the cell, including this one. With fewer than two members, it runs alone.
     pub members: Vec<Member>,
     pub seed: u64,
     pub session_lease_us: u64,
     pub connections_max: usize,
-    /// Prefix of the locks that the replica reports to the judge. `None` reports no locks.
+    /// Prefix of the lock names that the replica reports to the judge. `None` reports no locks.
     pub tap_prefix: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Messages between replicas, each a line of words. A state is JSON at the end of the line.
+//! Messages between replicas, each a line of words. Some end with a state as JSON.
 
 use crate::state::State;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub(crate) enum Message {
     Prepare {
         ballot: u64,
     },
-    /// Accepts a `Prepare`. Contains the state that the replica accepted last.
+    /// Agrees to a `Prepare`. Contains the state that the replica accepted last.
     Promise {
         ballot: u64,
         accepted: Accepted,

@@ -1,8 +1,8 @@
 //! The replicas' agreement ([`Replica`]): Paxos on a single value, the whole state. A replica that
 //! hears from no master asks the others for promises, with a higher ballot than any it knows. With
 //! promises from a majority it becomes the master, and starts from the latest state that a replica
-//! of this majority has accepted. A replica that accepts a state grants the master a lease,
-//! measured on its own clock.
+//! of this majority has accepted. A replica that accepts a state grants the master a lease, which
+//! each of the two measures on its own clock.
 
 mod leading;
 
@@ -12,7 +12,7 @@ use leading::Leading;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Modulus of ballots. The remainder is the number of the replica that chose the ballot.
+/// A ballot modulo this constant is the number of the replica that chose the ballot.
 const REPLICAS_MAX: u64 = 64;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -40,14 +40,14 @@ pub(crate) struct Replica {
     jitter: u64,
     candidacy: Option<Candidacy>,
     leading: Option<Leading>,
-    /// Ballot and index of the latest state loaded at the start or known to be committed.
+    /// Ballot and index of the latest state that was loaded at startup or is known to be committed.
     pub(crate) learned: (u64, u64),
     pub(crate) outbox: Vec<(u8, Message)>,
     pub(crate) is_unsaved: bool,
 }
 
 impl Replica {
-    /// Elects no other master until all leases granted before a restart have expired.
+    /// After a restart, the replica elects no master until its earlier promises have expired.
     pub(crate) fn new(me: u8, others: Vec<u8>, saved: Saved, (now, seed): (u64, u64)) -> Replica {
         let may_be_loyal = saved.promised > 0 && !others.is_empty();
         let loyal_until = if may_be_loyal { now + lengthened(MASTER_LEASE_US) } else { now };
@@ -134,8 +134,8 @@ impl Replica {
 
     fn count_promises(&mut self, now: u64) {
         let majority = self.majority();
-        // The candidate counts itself, but promises only once it is elected. Otherwise its ballot
-        // would keep rising while it is isolated.
+        // The candidate counts itself, but saves its promise only once it is elected. Otherwise its
+        // ballot would keep rising while it is isolated.
         let is_elected = |candidacy: &Candidacy| candidacy.promises.len() + 1 >= majority;
         if !self.candidacy.as_ref().is_some_and(is_elected) {
             return;

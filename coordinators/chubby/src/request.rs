@@ -23,7 +23,7 @@ pub(crate) enum Request {
         acquire: u64,
         delay_us: u64,
     },
-    /// A release of this acquire and the session's earlier acquires of the lock, even waiting ones.
+    /// Releases this acquire and the session's earlier acquires of the lock, even waiting ones.
     Release {
         caller: Caller,
         lock: String,

@@ -18,9 +18,8 @@ struct Proposed {
     then: Vec<FollowUp>,
 }
 
-/// A replica of a Chubby cell, which answers each line of words from a client with a line. `S` is
-/// the session, and `E` the epoch of the master that the client knows. Durations are in
-/// microseconds.
+/// A replica of a Chubby cell, which answers each line from a client with one line. `S` is the
+/// session, and `E` the epoch of the master that the client knows. Durations are in microseconds.
 ///
 /// | request | answers |
 /// | --- | --- |
@@ -36,8 +35,8 @@ struct Proposed {
 /// they arrive after the release. Other answers are `expired` (the session has ended), `epoch E`
 /// (the client must send a KeepAlive to the new master), `busy` (not all sessions have acknowledged
 /// the new master), `not-master`, `full`, and `error TEXT`. The answer to a KeepAlive contains how
-/// long the master held it, the minimum length of the lease from the answer on, the number of this
-/// master's events, and the unacknowledged events.
+/// long the master held the KeepAlive, how long the lease still lasts at least, how many events
+/// this master has sent, and the unacknowledged events.
 #[derive(Debug)]
 pub struct Chubby {
     config: Config,
@@ -275,7 +274,7 @@ impl Machine for Chubby {
         }
         std::mem::swap(&mut self.out, out);
         self.now = now.monotonic.0;
-        // Settle before the input too, because this master's lease may have expired.
+        // Also settle before the input, because this master's lease may have expired.
         self.settle();
         self.dispatch(input);
         self.settle();

@@ -8,7 +8,7 @@ const COUNT_MAX: usize = 10_000;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) epoch: u64,
-    /// Open sessions, each with the highest acquire number in its releases.
+    /// Maps each open session to the highest acquire number that it has released.
     pub(crate) sessions: BTreeMap<u64, u64>,
     session_last: u64,
     pub(crate) locks: BTreeMap<String, Lock>,
@@ -16,7 +16,7 @@ pub(crate) struct State {
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Lock {
-    /// Number of times that the lock was granted.
+    /// Number of grants so far.
     pub(crate) generation: u64,
     pub(crate) hold: Hold,
 }
@@ -52,8 +52,8 @@ impl State {
         Some(self.session_last)
     }
 
-    /// Ends a session and returns the names of its locks. `left` maps a lock-delay to the lock's
-    /// new state.
+    /// Ends a session and returns the names of its locks. `left` returns a lock's new state, given
+    /// its lock-delay.
     pub(crate) fn end(&mut self, session: u64, left: fn(delay_us: u64) -> Hold) -> Vec<String> {
         self.sessions.remove(&session);
         let mut freed = Vec::new();

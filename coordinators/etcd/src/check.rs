@@ -1,4 +1,4 @@
-//! Checks of requests that do not read the stored keys (`api/v3rpc/key.go`).
+//! Request checks that do not need the stored keys (`api/v3rpc/key.go`).
 
 use crate::refusal::Refusal;
 use crate::request::{Call, DeleteRange, Op, Put, Range, Txn};
@@ -56,7 +56,7 @@ fn txn(txn: &Txn) -> Result<(), Refusal> {
     })
 }
 
-/// Refuses repeated puts of a key, and puts of deleted keys, as `checkIntervals` does.
+/// Refuses a transaction that puts a key twice, or puts a key that it deletes (`checkIntervals`).
 fn intervals(ops: &[Op]) -> Result<(), Refusal> {
     let deletes = |key: &[u8]| {
         ops.iter().any(|op| match op {

@@ -1,4 +1,4 @@
-//! Client connections, which serve one request at a time. A watch lasts until its connection ends.
+//! Client connections, each with one request at a time. A watch lasts until its connection ends.
 
 use crate::connection::{Activity, Connection, Stream};
 use crate::http::{self, Parsed, Payload, Request, Style};

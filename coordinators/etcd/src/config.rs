@@ -12,7 +12,7 @@ pub struct Config {
     /// `true` if the server-side lock checks the waiter's key after the wait (since 3.5.0).
     pub lock_checks_key: bool,
     pub connections_max: usize,
-    /// Prefix of the locks that the server reports to the judge. `None` reports no locks.
+    /// Prefix of the lock names that the server reports to the judge. `None` reports no locks.
     pub tap_prefix: Option<String>,
 }
 

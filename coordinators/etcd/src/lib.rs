@@ -1,5 +1,5 @@
 //! etcd 3.4.23 as a pure state machine, with a JSON gateway over HTTP/1.1, keys with all revisions,
-//! leases, watches, and a cluster that agrees on changes with raft.
+//! leases, watches, and a cluster that agrees on changes with Raft.
 //!
 //! A write passes through `clients` (HTTP), `calls` (waiting), `raft` (agreement) and `state`
 //! (its effects). docs/fidelity.md lists what the model omits.

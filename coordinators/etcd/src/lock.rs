@@ -1,7 +1,7 @@
 //! The server-side lock, `/v3/lock/lock` and `/v3/lock/unlock` (`api/v3lock/lock.go`). A caller's
-//! key is `<name>/<lease in hex>`, and the contender with the oldest key holds the lock. 3.4.23
-//! reports success even if the waiter's key has expired with its lease (etcd issue 11456); 3.5.0
-//! checks the key first (`b14c7cd44`).
+//! key is `<name>/<lease in hex>`, and the contender with the oldest key holds the lock. etcd
+//! 3.4.23 reports success even if the waiter's key has expired with its lease (etcd issue 11456);
+//! etcd 3.5.0 checks the key first (`b14c7cd44`).
 
 use crate::locking::{Locking, Stage, TTL};
 use crate::pending::Task;

@@ -3,7 +3,7 @@ use crate::request::{Compare, DeleteRange, Op, Put, Range, Txn};
 use crate::state::{Command, Outcome};
 use bytes::Bytes;
 
-/// Ttl in seconds for a caller without a lease (`defaultSessionTTL`).
+/// TTL in seconds of the lease that the server grants if the caller has none (`defaultSessionTTL`).
 pub(crate) const TTL: i64 = 60;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -6,10 +6,10 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use fencepost_machine::{ConnectionId, Output};
 use std::collections::BTreeMap;
 
-/// First bytes of a peer's connection, which differ from every HTTP method.
+/// First bytes on a connection from a peer. No HTTP request begins with them.
 pub(crate) const GREETING: &[u8] = b"\0etcd-peer\n";
 const FRAME_MAX: usize = 64 << 20;
-/// Maximum number of messages that wait for a connection (`pipelineBufSize`).
+/// Maximum number of messages that wait for a connection to open (`pipelineBufSize`).
 const WAITING_MAX: usize = 64;
 
 #[derive(Clone, Debug)]

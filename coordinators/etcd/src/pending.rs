@@ -42,7 +42,7 @@ pub(crate) struct Calls {
     pub(crate) next_id: u64,
     pub(crate) reading: Option<Reading>,
     pub(crate) waiting_reads: BTreeSet<u64>,
-    /// Renewals that wait for the revocation of an expired lease: lease, call, requesting member.
+    /// Renewals that wait until an expired lease is revoked: lease, call, requesting member.
     pub(crate) ended: Vec<(i64, u64, Option<u8>)>,
 }
 

@@ -1,4 +1,4 @@
-//! Quotes strings as JSON. As Go does, also escapes `<`, `>` and `&`.
+//! Quotes strings as JSON. Like Go, also escapes `<`, `>` and `&`.
 
 pub(crate) fn quote(text: &str) -> String {
     let plain = serde_json::to_string(text).unwrap_or_default();

@@ -1,7 +1,7 @@
-//! Raft as in etcd 3.4 (`raft/raft.go`), with CheckQuorum and without PreVote. A member that hears
-//! from no leader for a random one to two election timeouts becomes a candidate. A leader that does
-//! not hear from a majority for an election timeout steps down. A member that has heard from a
-//! leader within an election timeout ignores votes of higher terms.
+//! Raft as in etcd 3.4 (`raft/raft.go`), with CheckQuorum and without PreVote. A member becomes a
+//! candidate if it hears from no leader for a random time between one and two election timeouts. A
+//! leader that does not hear from a majority for an election timeout steps down. A member that has
+//! heard from a leader within an election timeout ignores vote requests with higher terms.
 
 mod leading;
 pub(crate) mod message;

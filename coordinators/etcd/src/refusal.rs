@@ -23,7 +23,7 @@ pub(crate) enum Refusal {
     TimeoutConnectionLost,
     DeadlineExceeded,
     SessionExpired,
-    /// An error of the server-side lock, which clients get with the code Unknown.
+    /// An error of the server-side lock. Clients receive it with the code Unknown.
     Unknown(Box<Refusal>),
 }
 

@@ -15,7 +15,7 @@ use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Delay in milliseconds after which the server assumes that it was paused.
+/// If a timer is more than this many milliseconds late, the server assumes that it was paused.
 const LATE_MS: u64 = 100;
 
 /// An etcd server, alone or in a cluster. The driver sends [`Input::Timer`] when the server boots.

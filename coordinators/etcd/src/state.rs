@@ -1,4 +1,4 @@
-//! The keys and leases that all members share by applying the log (`etcdserver/apply.go`).
+//! The keys and leases, which every member computes by applying the log (`etcdserver/apply.go`).
 
 use crate::lessor::Lessor;
 use crate::mvcc::{Event, Found, KeyValue, Span, Store};

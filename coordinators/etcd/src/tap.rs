@@ -1,10 +1,10 @@
 //! Reports lock holders to the judge, based on the keys.
 //!
-//! A `concurrency.Mutex` lock is a prefix with the keys `<lock>/<lease in hex>`. The contender with
-//! the oldest key holds the lock. An etcd3gw lock is the key `/locks/<lock>`. If the server reports
-//! all keys, every other key is also a lock. A single key's owner is its value or, if that is
-//! empty, its lease. A holder's token is the revision that created its key. A put that changes the
-//! owner of an existing key is a grant, and removes nothing.
+//! A `concurrency.Mutex` lock is the set of keys `<lock>/<lease in hex>`. The contender with the
+//! oldest key holds the lock. An etcd3gw lock is the key `/locks/<lock>`. If the prefix is empty,
+//! every other key is also a lock. A single key's owner is its value or, if that is empty, its
+//! lease. A holder's token is the revision that created its key. A put that changes the owner of an
+//! existing key is reported as a grant, without a removal.
 
 use crate::mvcc::{Span, Store};
 use bytes::Bytes;

@@ -10,7 +10,7 @@ pub struct Config {
     pub servers: Vec<Server>,
     pub member_timeout_us: u64,
     pub connections_max: usize,
-    /// Prefix of the locks that the server reports to the judge. `None` reports no locks.
+    /// Prefix of the lock names that the server reports to the judge. `None` reports no locks.
     pub tap_prefix: Option<String>,
 }
 
@@ -31,12 +31,12 @@ impl Config {
         self.servers.iter().filter(|server| server.id != self.me)
     }
 
-    /// Returns the length of silence before a member's removal.
+    /// Returns how long a member may be silent before the others remove it.
     pub(crate) fn silence_us(&self) -> u64 {
         self.member_timeout_us / 2 * 5
     }
 
-    /// Returns the time from the end of a member's connection to the removal of the member.
+    /// Returns how long the others wait after the end of a member's connection to remove it.
     pub(crate) fn cut_off_us(&self) -> u64 {
         self.member_timeout_us / 2 * 3
     }

@@ -73,7 +73,7 @@ impl Grantor {
         !self.recovering.is_empty()
     }
 
-    /// Records a member's locks. The first member to report a lock keeps it.
+    /// Records a member's locks. If several members report a lock, the first one keeps it.
     pub(crate) fn recover(&mut self, process: &str, held: Vec<(String, Hold)>) {
         if !self.recovering.remove(process) {
             return;

@@ -3,10 +3,10 @@
 //!
 //! | rule | from |
 //! | --- | --- |
-//! | Members agree on views. The oldest server is the coordinator and elder; if it fails, the next oldest server follows. | `GMSJoinLeave`, `ElderInitProcessor` |
+//! | Members agree on views. The oldest server is the coordinator and elder; if it fails, the next oldest server takes over. | `GMSJoinLeave`, `ElderInitProcessor` |
 //! | Servers suspect a member that is silent for a member timeout, check it, and then remove it. This takes about 2.5 timeouts (measured: 2.65), or less if the member's connections have ended (measured: 1.2 to 2). | `GMSHealthMonitor` |
 //! | After its own pause, a monitor acts as if every member had just sent a heartbeat. | `GMSHealthMonitor` |
-//! | The lead member weighs 15, other members 10. A side that lost at least half of the weight of its last view gives up (`forcedDisconnect`), and its servers join again as new members. | `GMSMembershipView` |
+//! | The lead member has weight 15, other members 10. A side that has lost at least half of the weight of its last view gives up (`forcedDisconnect`), and its servers join again as new members. | `GMSMembershipView` |
 //! | One member, the grantor, decides on all locks. Waiters are served in order of arrival. | `DLockGrantor` |
 //! | When a member departs, its locks are released. | `DLockGrantor` |
 //! | A lease expires by the grantor's wall clock (measured: to the millisecond). | `DSClock`, `DLockGrantor` |
@@ -17,8 +17,8 @@
 //! have no vote and are never the grantor; the youngest server becomes grantor (in Geode, the first
 //! member that asks for a lock); a majority of the configured servers founds a system; and the
 //! smaller of two systems gives up. **Not modelled**: locators, a ring of neighbours that check
-//! each other, suspension of a lock service, `becomeLockGrantor`, persistent regions, values other
-//! than numbers, regions with LOCAL scope.
+//! each other, suspended lock services, `becomeLockGrantor`, persistent regions, values other than
+//! numbers, regions with LOCAL scope.
 //!
 //! ```
 //! use fencepost_gemfire::{Config, GemFire};

@@ -14,16 +14,16 @@ struct Beat {
     due: u64,
 }
 
-/// A server of the distributed system, which answers each line of words from a process with a line.
-/// `P` is a process's name for one membership, `V` the number of the view that it knows, and `G`
-/// the version of the grantor. Waits are in microseconds, leases and their ends in milliseconds. A
+/// A server of the distributed system, which answers each line from a process with one line. `P` is
+/// a process's name for one membership, `V` the number of the view that it knows, and `G` the
+/// version of the grantor. Waits are in microseconds, leases and their ends in milliseconds. A
 /// lease of zero never ends.
 ///
 /// | request | answers |
 /// | --- | --- |
 /// | `join P` | later `joined SYSTEM V TIMEOUT`; `coordinator HOST PORT`, `later` |
 /// | `alive P SYSTEM V [LOCK SERIAL END] ...` | `view V GRANTOR G ID,ID...`, after half a member timeout or when the view has changed |
-/// | `lock P G LOCK SERIAL WAIT LEASE` | later `granted END`, `timeout`; `released` if the process gave up the call |
+/// | `lock P G LOCK SERIAL WAIT LEASE` | later `granted END`, `timeout`; `released` if the process has given up the call |
 /// | `unlock P G LOCK SERIAL` | `unlocked`, `not-held` |
 /// | `get P V KEY` | `value N` |
 /// | `put P V KEY N` | `done` |

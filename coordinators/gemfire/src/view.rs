@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 
 const LEAD_WEIGHT: u32 = 15;
 const WEIGHT: u32 = 10;
-/// Modulus of view numbers. The remainder is the proposer's number.
+/// A view number modulo this constant is the id of the proposer.
 const PROPOSERS_MAX: u64 = 256;
 
 /// An incarnation of a server. A restarted server counts as a new member.
@@ -23,7 +23,7 @@ pub(crate) struct Appointed {
 pub(crate) struct View {
     pub(crate) system: u64,
     pub(crate) number: u64,
-    /// Servers by seniority. The first live server is the coordinator and elder.
+    /// Servers, oldest first. The first live server is the coordinator and elder.
     pub(crate) servers: Vec<Life>,
     pub(crate) processes: BTreeSet<String>,
     pub(crate) grantor: Option<Appointed>,

@@ -26,7 +26,7 @@ pub(crate) enum RemovedItem {
 /// The last flush (`oldest_live` and `oldest_cas`).
 #[derive(Clone, Copy, Debug)]
 struct Flush {
-    /// Last clock reading before the flush, which deletes items stored by then or below `cas`.
+    /// Last clock reading before the flush. Flushes items stored by then or with lower cas ids.
     at: u64,
     cas: u64,
 }

@@ -48,7 +48,7 @@ impl Clock {
         self.read_us = now.monotonic.0;
     }
 
-    /// Converts an expiry as `realtime` does. A negative value has expired, and 0 never expires.
+    /// Converts an expiry as `realtime` does. 0 means never, and a negative value is in the past.
     pub(crate) fn expiry(&self, given: i64) -> Expiry {
         match given {
             0 => Expiry::Never,

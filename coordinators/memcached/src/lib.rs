@@ -1,7 +1,7 @@
-//! memcached 1.6.18 as a pure state machine, with its text protocol, one-second clock and evicting
-//! cache. **Not modelled**: the binary protocol, meta commands (`mg`, `ms`, ...), UDP, SASL, slab
-//! classes, the segmented LRU (another item may be evicted first), commands that tune a running
-//! server.
+//! memcached 1.6.18 as a pure state machine, with its text protocol, its one-second clock and a
+//! cache that evicts items. **Not modelled**: the binary protocol, meta commands (`mg`, `ms`, ...),
+//! UDP, SASL, slab classes, the segmented LRU (another item may be evicted first), commands that
+//! tune a running server.
 //!
 //! ```
 //! use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};

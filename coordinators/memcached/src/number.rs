@@ -37,7 +37,7 @@ pub(crate) fn unsigned(text: &[u8]) -> Option<u64> {
     (wrapped as i64 >= 0 || !negative).then_some(wrapped)
 }
 
-/// Parses flags as `safe_strtoflags` does: a 64-bit number, of which the lower 32 bits count.
+/// Parses flags as `safe_strtoflags` does: a 64-bit number, of which only the lower 32 bits count.
 pub(crate) fn flags(text: &[u8]) -> Option<u32> {
     unsigned(text).map(|value| value as u32)
 }

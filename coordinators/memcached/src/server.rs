@@ -7,7 +7,7 @@ use fencepost_machine::{
 };
 use std::collections::BTreeMap;
 
-/// Bytes without a line end after which the connection closes, except in `get` and `gets`.
+/// Maximum length in bytes of an unfinished line, except for `get` and `gets`.
 const LINE_MAX: usize = 2_048;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -195,7 +195,7 @@ impl Memcached {
         }
     }
 
-    /// Stores a value. If the value has already expired, reports the removal of the old value.
+    /// Stores a value. If it has already expired, only removes the old value.
     pub(crate) fn put(&mut self, key: &[u8], flags: u32, value: Bytes, expiry: Expiry) {
         self.counts.sets += 1;
         let before = self.cache.get(key).cloned();

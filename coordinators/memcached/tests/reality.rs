@@ -114,7 +114,7 @@ fn expiry() -> impl Strategy<Value = String> {
     prop_oneof![8 => pick(&["0", "100", "2592000"]), 1 => pick(odd)]
 }
 
-/// Omits numbers from 2^63 to 2^64 - 1, for which memcached reads uninitialised memory.
+/// Generates no numbers from 2^63 to 2^64 - 1, for which memcached reads uninitialised memory.
 fn number() -> impl Strategy<Value = String> {
     let odd = &["-1", "abc", "18446744073709551616", "5x", "+5"];
     prop_oneof![8 => (0..30_u64).prop_map(|n| n.to_string()), 1 => pick(odd)]
@@ -189,7 +189,7 @@ fn replies_are_those_of_a_real_memcached() {
     differential(CASES, SHRINK_MAX, &strategy, |commands| check(&real, &commands));
 }
 
-/// Compares the replies of both servers. Cas ids count from each server's first cas id.
+/// Compares the replies of both servers. Cas ids are relative to each server's first one.
 fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     let mut stream = real.connect();
     let base = first_cas(&ask(&mut stream, &fresh()));
@@ -212,7 +212,7 @@ fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Empties the server and stores an item, whose cas id begins the count.
+/// Returns a request that empties the server and gets the cas id of a new item.
 fn fresh() -> Vec<u8> {
     let keys = ["a", "b", "lock", &"k".repeat(250)].map(|key| format!("delete {key}\r\n"));
     let ask = b"set zero 0 0 1\r\nz\r\ngets zero\r\ndelete zero\r\n";

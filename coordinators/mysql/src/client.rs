@@ -77,7 +77,7 @@ enum Stage {
     Ready,
 }
 
-/// A wait. As in the real server, the deadline is on the wall clock.
+/// A wait with a deadline on the wall clock, as in the real server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Wait {
     from: i64,
@@ -88,7 +88,7 @@ struct Wait {
 }
 
 impl Wait {
-    /// Begins a wait; `None` if it ends immediately, for example because its deadline overflows.
+    /// Begins a wait. Returns `None` if it ends immediately, for example if its deadline overflows.
     fn new(now: Now, micros: i128, is_for_row: bool) -> Option<Wait> {
         if micros <= 0 {
             return None;

@@ -41,7 +41,7 @@ impl UserLocks {
         self.held.insert(name, Holder { by: session, times: 1 });
     }
 
-    /// Returns `false` if the wait would cause a deadlock and the victim is `session`.
+    /// Queues `session`. Returns `false` if this causes a deadlock and the victim is `session`.
     pub(crate) fn wait(&mut self, session: SessionId, name: &[u8]) -> bool {
         let circle = self.deadlock_cycle(session, name);
         if !circle.is_empty() {
@@ -72,7 +72,7 @@ impl UserLocks {
         Vec::new()
     }
 
-    /// Returns the session with the fewest refusals; of several, the first from the waiting one on.
+    /// Returns the session with the fewest refusals; in a tie, the first one in the cycle.
     fn victim(&self, circle: &[SessionId]) -> SessionId {
         let times = |session: &SessionId| self.refused.get(session).copied().unwrap_or(0);
         circle.iter().copied().min_by_key(times).unwrap_or(0)

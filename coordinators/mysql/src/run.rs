@@ -11,7 +11,7 @@ use crate::value::Value;
 use crate::variables::Setting;
 
 const NAME_MAX: usize = 192;
-/// Smallest number of seconds that is 2^63 when rounded to a double.
+/// Smallest number of seconds that rounds to 2^63 as a double.
 const SECONDS_MAX: i128 = (1 << 63) - 512;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -215,7 +215,7 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> Value {
     }
 }
 
-/// Returns a string as a lock name, up to its first NUL byte. An empty string gives no name.
+/// Returns the lock name in a string, up to the first NUL byte; `None` for an empty string.
 fn lock_name(value: &Value) -> Outcome<Option<Vec<u8>>> {
     let text = match value {
         Value::Text(text) if !text.is_empty() => text,
@@ -250,7 +250,7 @@ fn get_lock(
         let message = [b"Truncated incorrect DOUBLE value: '", &text[..], b"'"].concat();
         session.warn(1292, message);
     }
-    // The error about a number that is too large shows the smallest signed 64-bit number.
+    // If the number is too large, the error shows the smallest signed 64-bit number.
     let whole = wanted.micros / 1_000_000;
     let is_unsigned = matches!(timeout, Value::Integer(number) if *number > i128::from(i64::MAX));
     let is_too_large = whole >= SECONDS_MAX || whole <= -SECONDS_MAX;

@@ -11,7 +11,7 @@ use fencepost_machine::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// MariaDB's default of `max_connections`. The server accepts one client more.
+/// MariaDB's default of `max_connections`. The server accepts one more client than that.
 const CLIENTS_MAX: usize = 151;
 const PURGE_EVERY_US: u64 = 1_000_000;
 const LOG_MAX: usize = 1 << 20;
@@ -250,7 +250,7 @@ impl Machine for Mysql {
         if self.check.report(out) {
             return;
         }
-        // As InnoDB does, stop if the log cannot be synced.
+        // Like InnoDB, stop if the log cannot be synced.
         if matches!(input, Input::DiskFailed { .. }) {
             out.stopped = true;
             return;

@@ -88,7 +88,7 @@ impl<'t> Binder<'t> {
         Ok(Typed { bound: Bound::Parameter(index), kind, position })
     }
 
-    // A separate function: its variables would enlarge the stack frames of the recursive `bind`.
+    // Not inlined: its variables would enlarge the stack frames of the recursive `bind`.
     #[inline(never)]
     fn column(&mut self, table: Option<&str>, name: &str, position: usize) -> Outcome<Typed> {
         let is_excluded = table == Some("excluded") && self.has_excluded;

@@ -33,7 +33,7 @@ const FIRST_STANDBY_PID: u32 = 501_001;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// `true` if a commit replies only once it is on disk (`fsync`, `synchronous_commit`).
+    /// `true` if the server syncs a commit before it confirms it (`fsync`, `synchronous_commit`).
     pub syncs: bool,
     pub schema: String,
     pub clients_max: usize,
@@ -78,7 +78,7 @@ impl Postgresql {
             Replication::Standby { .. } => FIRST_STANDBY_PID,
             _ => FIRST_PID,
         };
-        // A standby with a stored configuration was promoted before this start, and is a primary.
+        // A standby with a stored configuration was promoted earlier, and now starts as a primary.
         let replication = match config.replication {
             Replication::Standby { .. } if files.config.is_some() => {
                 Replication::Primary { synchronous: false }
@@ -400,7 +400,7 @@ impl Machine for Postgresql {
         if self.check.report(out) {
             return;
         }
-        // A failed sync of the log is a PANIC (`issue_xlog_fsync`).
+        // As in the real server, a failed sync of the log is a PANIC (`issue_xlog_fsync`).
         if matches!(input, Input::DiskFailed { .. }) {
             out.stopped = true;
             return;

@@ -32,7 +32,7 @@ pub(crate) enum Type {
 
 const LENGTH_MAX: u32 = 10_485_760;
 
-/// A type as in `pg_type`.
+/// A type's entry in `pg_type`.
 struct Facts {
     oid: u32,
     size: i16,

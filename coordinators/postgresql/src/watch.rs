@@ -33,7 +33,7 @@ pub enum HeldWhen {
     Present {
         owner: &'static str,
         stamp: &'static str,
-        /// Time in microseconds after `stamp` at which another process may take over the lock.
+        /// Microseconds after `stamp` until another process may take over the lock.
         ttl_us: i64,
     },
     /// An acquisition sets all three columns. A release sets only `until`, to an earlier time or
@@ -55,7 +55,7 @@ struct Holder {
     by: Option<ConnectionId>,
     version: Option<VersionId>,
     taken: Option<i64>,
-    /// Expiry in microseconds since the Unix epoch, from the row's times.
+    /// Expiry in microseconds since the Unix epoch, computed from the row's times.
     until: Option<i64>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Watching {
     watch: Watch,
     seen: BTreeMap<Place, Holder>,
     versions: BTreeMap<Place, VersionId>,
-    /// Start of the last lock that was released in each row of [`HeldWhen::Taken`]: a release may
+    /// Start of the last released lock in each row of [`HeldWhen::Taken`], because a release may
     /// arrive twice.
     released: BTreeMap<Place, Option<i64>>,
     is_primary: bool,

@@ -153,7 +153,7 @@ impl ZooKeeper {
     fn ask_for_session(&mut self, connection: ConnectionId, frame: &[u8]) {
         let asked = ConnectRequest::read(frame);
         let Some(asked) = asked.ok().filter(|asked| asked.last_zxid <= self.store.tree.zxid) else {
-            // Hang up on a malformed request, and on a client that has seen a later zxid.
+            // Hang up on a malformed request, or if this server is behind the client's last zxid.
             return self.hang_up(connection);
         };
         let timeout_ms = self.config.session_timeout(asked.timeout_ms);

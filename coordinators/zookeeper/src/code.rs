@@ -39,7 +39,7 @@ pub(crate) mod result {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, FromRepr)]
 #[repr(i32)]
 pub(crate) enum Refusal {
-    /// Code of each operation after the failed operation of a multi.
+    /// Result code of each operation that follows the failed one in a multi.
     RuntimeInconsistency = -2,
     Marshalling = -5,
     Unimplemented = -6,

@@ -12,7 +12,7 @@ pub(crate) struct Record {
     pub(crate) children: usize,
 }
 
-/// Zxid of a proposal, and the node after it, or `None` if the proposal deletes the node.
+/// Zxid of a proposal, and the resulting node; `None` if the proposal deletes the node.
 type Entry = (i64, Option<Record>);
 
 #[derive(Clone, Debug, Default)]

@@ -4,7 +4,7 @@ const SECRET: i64 = 0xB341_5C00;
 const MULTIPLIER: u64 = 0x5_DEEC_E66D;
 const MASK: u64 = (1 << 48) - 1;
 
-/// Returns the password: numbers of `java.util.Random`, seeded with the session id and the secret.
+/// Returns the output of `java.util.Random`, seeded with the session id and the secret.
 pub(crate) fn of(session: i64) -> [u8; 16] {
     let mut state = ((session ^ SECRET).cast_unsigned() ^ MULTIPLIER) & MASK;
     let mut password = [0; 16];

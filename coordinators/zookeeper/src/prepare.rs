@@ -120,7 +120,7 @@ impl Preparation<'_> {
             _ if is_ephemeral => self.session,
             _ => 0,
         };
-        // As in the real server, the operation, not the flags, makes a logged node a container.
+        // As in the real server, the operation, not the flags, decides if the log has a container.
         let logged_owner = match owner {
             CONTAINER_OWNER if !is_container => 0,
             _ if is_container => CONTAINER_OWNER,

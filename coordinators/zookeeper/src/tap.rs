@@ -119,7 +119,7 @@ impl LockHeads {
     }
 }
 
-/// Returns the first contender, and the first one of a session that has an earlier contender.
+/// Returns the head of the queue, and the first contender whose session has an earlier one.
 fn heads(tree: &Tree, key: &str) -> (Option<Head>, Option<Head>) {
     let lock = format!("/{key}");
     if let Some(node) = tree.get(&lock)

@@ -41,7 +41,7 @@ impl Watches {
         self.table(of).entry(path.to_owned()).or_default().insert(connection);
     }
 
-    /// As in ZooKeeper 3.8 (`WatchManager.containsWatcher`), a watch of any client counts.
+    /// Returns `true` if any client has this watch, as in 3.8 (`WatchManager.containsWatcher`).
     pub(crate) fn has_any(&self, of: WatchKind, path: &str) -> bool {
         match of {
             WatchKind::Data => self.data.contains_key(path),

@@ -4,7 +4,7 @@ use crate::jute::{Read, Reader};
 use crate::member::message::Message;
 use fencepost_machine::wording::Speaker;
 
-/// Formats messages as in `create /lock- | reply 3: NoNode | event deleted /lock`.
+/// Formats messages, for example `create /lock- | reply 3: NoNode | event deleted /lock`.
 pub fn zookeeper(speaker: Speaker, bytes: &[u8]) -> String {
     let (mut reader, mut words) = (Reader::new(bytes), Vec::new());
     if bytes.starts_with(PEER_GREETING) {

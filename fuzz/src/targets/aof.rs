@@ -1,4 +1,4 @@
-//! Reads bytes as an append-only file, which the server must refuse or rewrite.
+//! Reads bytes as an append-only file, which the server must refuse or be able to rewrite.
 
 use crate::bench::Bench;
 use fake_redis::{DiskImage, Fsync, Node, NodeConfig, Persistence};

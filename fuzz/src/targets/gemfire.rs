@@ -1,5 +1,5 @@
 //! Sends arbitrary bytes to a GemFire server, which must then answer another client. If the input
-//! begins with 5, the server is one of three, and connection 0 is at first from another server.
+//! begins with 5, the server is one of three, and connection 0 is initially from another server.
 
 use crate::bench::{Bench, START};
 use fencepost_gemfire::{Config, GemFire, Server};

@@ -1,4 +1,4 @@
-//! A primary and a sub-replica send a replica arbitrary bytes. It must then answer a client.
+//! Sends bytes to a replica, from its primary and its sub-replica. It must then answer a client.
 
 use crate::bench::Bench;
 use crate::parts;

@@ -1,4 +1,4 @@
-//! Reads bytes as a snapshot, which the server must refuse or save.
+//! Reads bytes as a snapshot, which the server must refuse or be able to save again.
 
 use crate::bench::Bench;
 use fake_redis::{DiskImage, NodeConfig, Persistence};

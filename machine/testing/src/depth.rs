@@ -3,7 +3,7 @@
 const STACK_BYTES: usize = 1 << 20;
 const DEPTH_MAX: usize = 1_000;
 
-/// A level of an expression: the text around the expression inside. `start` is the innermost one.
+/// A level of an expression: the text around the inner expression. `start` is the innermost one.
 #[derive(Clone, Copy, Debug)]
 pub struct Level {
     pub start: &'static str,
@@ -34,8 +34,8 @@ pub fn on_small_stack<R: Send + 'static>(run: impl FnOnce() -> R + Send + 'stati
     thread.expect("a thread").join().expect("the server lives")
 }
 
-/// Draws statements that read expressions of growing depth from the table `t`. `deeper` draws the
-/// next level of an expression with a function that returns a number below its argument.
+/// Draws statements that select expressions of growing depth from the table `t`. `deeper` adds a
+/// level to an expression, and can call a function that draws a number below its argument.
 pub fn statements_of_growing_depth(
     statements: u32,
     start: &str,

@@ -5,7 +5,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseResult, TestRng, TestR
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// Reads a number from the environment. Panics if the variable is set, but not to an `N`.
+/// Reads a number from the environment, if it is set. Panics if the value is not an `N`.
 #[must_use]
 pub fn number<N: FromStr<Err: Display>>(name: &str) -> Option<N> {
     let value = std::env::var_os(name)?;
@@ -13,9 +13,9 @@ pub fn number<N: FromStr<Err: Display>>(name: &str) -> Option<N> {
     Some(value.parse().unwrap_or_else(|error| panic!("{name}={value}: {error}")))
 }
 
-/// Checks values that a strategy draws, and panics with the smallest value that fails. In the
-/// environment, `FENCEPOST_DIFFERENTIAL_CASES` and `FENCEPOST_DIFFERENTIAL_SEED` replace the number
-/// of cases and the seed (0; at most 255).
+/// Checks values that a strategy draws, and panics with the smallest failing value that it finds.
+/// In the environment, `FENCEPOST_DIFFERENTIAL_CASES` and `FENCEPOST_DIFFERENTIAL_SEED` override
+/// `cases` and the seed (by default 0, at most 255).
 pub fn differential<S: Strategy>(
     cases: u32,
     shrink_max: u32,

@@ -1,4 +1,4 @@
-//! Test support: [`Bench`] for one machine, [`World`] for several. It has no Cargo features.
+//! Test support: [`Bench`] for one machine, [`World`] for several. The crate has no Cargo features.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![forbid(unsafe_code)]

@@ -6,7 +6,7 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// On Linux and macOS, outgoing connections by default use higher ports.
+/// Ports for servers. On Linux and macOS, outgoing connections use higher ports by default.
 const PORTS: std::ops::Range<u32> = 15_000..32_000;
 const PORTS_PER_PROCESS: u32 = 61;
 const POLLS_MAX: u32 = 2_400;

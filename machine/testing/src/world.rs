@@ -61,7 +61,7 @@ pub enum Crash {
 pub struct World<M: ?Sized> {
     pub now_us: u64,
     pub sync_us: u64,
-    /// Number of events so far.
+    /// Number of events scheduled so far.
     pub sequence: u64,
     agenda: BTreeMap<(u64, u64), Event>,
     pub hosts: Vec<Host<M>>,
@@ -76,7 +76,7 @@ pub struct World<M: ?Sized> {
 }
 
 impl<M: Machine> World<M> {
-    /// Starts servers. Their hosts are the numbers from `first` on.
+    /// Starts servers. Their host names are the numbers from `first` on.
     pub fn started(
         count: usize,
         first: usize,
@@ -221,7 +221,7 @@ impl<M: Machine + ?Sized> World<M> {
         self.now_us = until;
     }
 
-    /// Performs the next event up to `until_us`. Returns `false` if there is none.
+    /// Performs the next event that is due by `until_us`. Returns `false` if there is none.
     pub fn step(&mut self, until_us: u64) -> bool {
         let next = self.agenda.first_entry().filter(|entry| entry.key().0 <= until_us);
         let Some(entry) = next else { return false };
@@ -393,13 +393,13 @@ impl<M: Machine + ?Sized> World<M> {
         self.send(0, connection, &format!("{line}\n").into());
     }
 
-    /// Takes all text that a client has received, trimmed.
+    /// Takes and trims all text that a client has received.
     pub fn received(&mut self, connection: ConnectionId) -> String {
         let inbox = self.inboxes.remove(&End { host: None, connection });
         String::from_utf8_lossy(&inbox.unwrap_or_default()).trim().to_owned()
     }
 
-    /// Sends a line on a new connection, and returns the text that is received within 20 ms.
+    /// Sends a line on a new connection, and returns the text received within 20 ms.
     pub fn ask(&mut self, at: usize, line: &str) -> String {
         let connection = self.connect(at);
         self.send_line(connection, line);
@@ -431,7 +431,7 @@ impl<M: Machine + ?Sized> World<M> {
     }
 }
 
-/// Returns members 1 to `count`. Their hosts are the numbers from `first` on, as in a [`World`].
+/// Returns members 1 to `count`. Their host names are the numbers from `first` on.
 #[must_use]
 pub fn members(count: usize, first: usize, port: u16) -> Vec<Member> {
     let member = |at: usize| Member {

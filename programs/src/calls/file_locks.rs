@@ -1,5 +1,5 @@
-//! Refuses a wait for a file lock, because the holder may be any process of the real machine, and
-//! replaces the real number of the holder.
+//! Refuses waits for file locks, because the holder may be any process of the real machine.
+//! Replaces the holder's real process id.
 
 use super::{Call, Outcome};
 use crate::group::{Group, blocked_in};

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
 impl Group {
-    /// Opens a connection from another machine, or `None` without a listener or room in its queue.
+    /// Opens a connection from another machine. Returns `None` if no listener has room for it.
     pub fn incoming(&mut self, from: (Ipv4Addr, u16), port: u16) -> Option<SocketId> {
         let listener = self.files.listener(port)?;
         if !self.files.has_room(listener) {

@@ -1,10 +1,10 @@
-//! Executes calls that name a process or thread, such as `prlimit64`, with the real number.
+//! Executes calls that name a process or thread, such as `prlimit64`, with the real id instead.
 
 use super::{Call, Outcome, fail_with};
 use crate::group::Group;
 use crate::process::Number;
 
-/// Kind of number in `ioprio_get`'s and `ioprio_set`'s second argument; `getpriority`'s is 1 less.
+/// First argument of `ioprio_get` and `ioprio_set`. The values of `getpriority` are 1 less.
 const IOPRIO_WHO_PROCESS: u64 = 1;
 const IOPRIO_WHO_PGRP: u64 = 2;
 

@@ -13,13 +13,13 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
-/// Prefix of refused paths. JVMs name these files after process ids, the same in concurrent runs.
+/// Prefix of refused paths. JVMs name these files after process ids, which concurrent runs share.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
-/// Folder of shared files, which outlive their processes.
+/// Folder of shared memory files, which outlive their processes.
 const SHARED_MEMORY: &str = "/dev/shm";
 
-/// File with a new UUID for each reader.
+/// File that contains a new UUID for each reader.
 const NEW_UUID: &str = "/proc/sys/kernel/random/uuid";
 
 const MEMORY_USED: &str = "Rss: 12000 kB\nPrivate_Dirty: 4000 kB\nAnonHugePages: 0 kB\n";
@@ -79,7 +79,7 @@ impl Group {
         })
     }
 
-    /// Executes the thread's current call if it is `mkdir` or `mkdirat`.
+    /// Executes the thread's current call and returns `true`, if it is `mkdir` or `mkdirat`.
     pub(crate) fn has_made_folder(&mut self, number: Number) -> bool {
         let thread = self.thread(number);
         let registers = &thread.registers;
@@ -180,7 +180,7 @@ impl Group {
         Some(Other::Text(format!("{number} ({}) {state} {}\n", name.trim_end(), fields.join(" "))))
     }
 
-    /// Replaces the real numbers, and the values that depend on the load of the machine.
+    /// Replaces the real process ids, and the values that depend on the load of the machine.
     fn status_of(&self, number: Number) -> Option<Other> {
         let process = self.processes.get(&number)?;
         let text = std::fs::read_to_string(format!("/proc/{}/status", process.real.0)).ok()?;
@@ -218,7 +218,7 @@ impl Group {
         Outcome::Done(result)
     }
 
-    /// Compares inodes, because a program may have renamed its files or linked to them.
+    /// Finds the files by inode, because a program may have renamed its files or linked to them.
     pub(crate) fn remove_shared_files(&mut self) {
         let own = std::mem::take(&mut self.shared_files);
         if own.is_empty() {

@@ -1,4 +1,4 @@
-//! Emulates System V shared memory. Processes can share a segment only by a fork after attaching.
+//! Emulates System V shared memory. Processes share a segment only if one attaches it and forks.
 
 use super::{Call, Outcome, fail_with};
 use crate::group::Group;

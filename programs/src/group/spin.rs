@@ -94,7 +94,7 @@ impl Stepper {
         Err(Activity::Computes)
     }
 
-    /// Returns extended registers and the two pages around the stack pointer, with local variables.
+    /// Returns extended registers and the two pages around the stack pointer.
     fn surroundings(&self) -> (Vec<u8>, [Vec<u8>; 2]) {
         let page = (self.state.stack() - RED_ZONE) & !(PAGE - 1);
         let stack = [page, page + PAGE].map(|page| self.memory.read(page, PAGE as usize));

@@ -23,13 +23,13 @@ const ON_DESCRIPTORS: &[c_long] = &[
     libc::SYS_dup,
 ];
 /// Calls with a command. On an emulated descriptor, the thread stops if the command equals the
-/// first number, or is not less than the second.
+/// first number, or is at least the second.
 const COMMANDS_ON_DESCRIPTORS: &[(c_long, u32, u32)] = &[
     (libc::SYS_fcntl, libc::F_DUPFD as u32, libc::F_DUPFD_CLOEXEC as u32),
     (libc::SYS_ioctl, libc::FIONREAD as u32, FIRST_QUESTION as u32),
 ];
 
-/// Calls, and the argument that names a process. The thread stops unless it is 0, the caller.
+/// Calls, and the argument that names a process. The thread stops unless that argument is 0.
 #[rustfmt::skip]
 const ON_PROCESSES: &[(c_long, u32)] = &[
     (libc::SYS_sched_setaffinity, 0), (libc::SYS_sched_getparam, 0),
@@ -40,7 +40,7 @@ const ON_PROCESSES: &[(c_long, u32)] = &[
     (libc::SYS_ioprio_get, 1), (libc::SYS_ioprio_set, 1),
 ];
 
-/// Commands of `fcntl` that wait for a lock, or tell which process has it.
+/// Commands of `fcntl` that wait for a lock, or report which process holds it.
 const COMMANDS_ON_LOCKS: [u32; 3] =
     [libc::F_SETLKW as u32, libc::F_OFD_SETLKW as u32, libc::F_GETLK as u32];
 

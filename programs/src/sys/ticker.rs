@@ -1,4 +1,4 @@
-//! A timer that interrupts the tracer's wait for a thread, so that it notices stuck threads.
+//! A timer that interrupts the tracer's waits, so that the tracer notices stuck threads.
 
 use std::cell::OnceCell;
 use std::mem::zeroed;

@@ -264,7 +264,7 @@ impl Tracee {
         }
     }
 
-    /// Makes the thread execute a system call. Returns its result, and the signals that arrived.
+    /// Makes the thread execute a system call. Returns the result, and the signals that arrived.
     pub(crate) fn inject(
         self,
         registers: &user_regs_struct,

@@ -54,8 +54,8 @@ fn a_leak_that_is_not_emulated_shows_as_a_difference_between_two_runs() {
     assert_ne!(one.calls, other.calls);
 }
 
-/// Runs a program that leaves temporary files twice in a folder. Returns `true` if both runs made
-/// the same calls, and the names of the files that remain.
+/// Runs, twice in the same folder, a program that leaves temporary files behind. Returns `true` if
+/// both runs made the same calls, and the names of the files that remain.
 fn run_twice_in_folder(is_temporary: bool) -> (bool, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap();

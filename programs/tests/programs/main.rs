@@ -38,7 +38,7 @@ fn run_c(source: &str) -> Option<Alone> {
     compiled(&folder, source).map(|program| run_alone(&launch(&[&program])))
 }
 
-/// Runs a Python script. Its function `code` turns machine code into a Python function.
+/// Runs a Python script, which can call `code` to turn machine code into a Python function.
 fn python(name: &str, script: &str) -> Option<Alone> {
     let prelude = format!(
         "import ctypes, mmap, os, signal, sys, time\n\

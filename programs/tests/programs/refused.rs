@@ -95,7 +95,7 @@ fn addresses_that_stay_random_are_an_error_that_names_what_to_allow() {
     }
 }
 
-/// As in Docker's default profile, `personality` fails in this thread and its children.
+/// Makes `personality` fail in this thread and its children, as Docker's default profile does.
 fn forbid_personality() {
     use libc::{BPF_ABS, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, sock_filter, sock_fprog};
     let step = |code, jt, jf, k| sock_filter { code: code as u16, jt, jf, k };

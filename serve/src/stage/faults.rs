@@ -105,7 +105,7 @@ impl Stage {
         self.network.has_cut(id)
     }
 
-    /// Delays messages until [`Stage::remove_delay`]. Those of one connection stay in order.
+    /// Delays messages until [`Stage::remove_delay`]. They stay in order per connection.
     pub fn delay(&mut self, id: u32, from: &[Place], to: &[Place], extra_us: RangeInclusive<u64>) {
         self.network.delay(id, (from, to), extra_us);
     }
@@ -115,19 +115,19 @@ impl Stage {
         self.network.remove_delay(id, self.now_us);
     }
 
-    /// Steps the server's wall clock by `by_us` microseconds; a negative value steps it back.
+    /// Steps the server's wall clock by `by_us` microseconds. A negative value steps it back.
     pub fn step_clock(&mut self, server: usize, by_us: i64) {
         self.servers[server].clock.step(by_us);
     }
 
-    /// Sets the drift of the server's clocks in parts per million; a positive rate is fast.
+    /// Sets the drift of the server's clocks in parts per million. A positive rate is fast.
     pub fn set_clock_rate(&mut self, server: usize, rate_ppm: i32) {
         let now_us = self.now_us;
         self.servers[server].clock.set_rate(now_us, rate_ppm);
         self.set_timer(server);
     }
 
-    /// Adds `extra_us` to the server's every command, until [`Stage::remove_slowdown`].
+    /// Makes each command take `extra_us` microseconds longer, until [`Stage::remove_slowdown`].
     pub fn add_slowdown(&mut self, id: u32, server: usize, extra_us: u64) {
         self.servers[server].slowed.push((id, extra_us));
     }
@@ -136,7 +136,8 @@ impl Stage {
         self.servers[server].slowed.retain(|(of, _)| *of != id);
     }
 
-    /// Performs an operator's action; `false` if the server is down, frozen or does not support it.
+    /// Performs an operator's action. Returns `false` if the server is down or frozen, or does not
+    /// support the action.
     pub fn operate(&mut self, server: usize, action: OperatorAction) -> bool {
         let host = &self.servers[server];
         let machine = host.machine.as_ref().filter(|_| !host.is_frozen);

@@ -40,7 +40,7 @@ pub(crate) enum Body {
         entries: Vec<Entry>,
         commit: u64,
     },
-    /// `MsgAppResp`. The logs match up to `index`, unless `reject`; then the log ends at `hint`.
+    /// `MsgAppResp`. The logs match up to `index`. On `reject`, the sender's ends at `hint`.
     AppendReply {
         index: u64,
         reject: bool,

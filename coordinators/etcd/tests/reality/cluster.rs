@@ -158,7 +158,7 @@ struct Script<'c, C: Cluster> {
 
 impl<C: Cluster> Script<'_, C> {
     fn note(&mut self, what: &str, said: &[u8]) {
-        // An answer contains this text or not, depending on the time of the election.
+        // Whether an answer contains this text depends on the time of the election.
         let shown = self.plain.show(said).replace(LEADER_FAILED, "");
         let is_size = |line: &&str| usize::from_str_radix(line, 16).is_ok();
         let shown = shown.lines().filter(|line| !is_size(line)).collect::<Vec<_>>().join("\n");
@@ -201,7 +201,7 @@ fn trouble<C: Cluster>(cluster: &mut C) -> (Vec<String>, Vec<(String, u64)>) {
     let bound = "{\"key\":\"Yw==\",\"lease\":7}";
     script.ask("a key of the lease", second, "kv/put", bound);
     script.ask("a read before", first, "kv/range", GET);
-    // Unless a new leader extends it, the lease ends before it is given back below.
+    // Unless a new leader extends it, the lease expires before the test revokes it below.
     script.cluster.pass(2_500);
     // An election during the wait may have changed the leader.
     let [leader, first, second] = roles(script.cluster.leader(&[0, 1, 2]));

@@ -127,7 +127,7 @@ fn calls() -> Vec<Vec<u8>> {
     calls
 }
 
-/// Returns only the first line of an answer to invalid JSON, because the model lacks Go's texts.
+/// Reduces an error about invalid JSON to its first line: the model lacks Go's messages.
 fn wordless(answer: &str) -> &str {
     let is_unread = !answer.starts_with("HTTP/1.1 200")
         && answer.contains("\"error\"")

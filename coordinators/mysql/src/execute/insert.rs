@@ -1,4 +1,4 @@
-//! Executes INSERT, which locks the row with the same key, if any, and else waits for gap locks.
+//! Executes INSERT, which locks an existing row with the same key, or waits for gap locks.
 
 use super::assign::Slot;
 use super::bind::Scope;
@@ -186,7 +186,7 @@ impl Insertion {
         let rows = context.store.tables.get(&table).map(|table| &table.rows);
         let there = rows.and_then(|rows| rows.newest(&key)).and_then(|one| one.values.clone());
         let Some(there) = there else {
-            // The row is deleted, but another transaction may still have a lock on its place.
+            // The row is deleted, but another transaction may still have a lock on it.
             let mut wanted = Wanted { mode: Mode::Exclusive, ..wanted };
             if let Answer::Blocked(other) = context.store.ask(&mut wanted)
                 && let Locked::Wait(micros) = target.wait(context.store, wanted, other)?

@@ -22,7 +22,7 @@ pub(crate) struct Assignment {
     pub(crate) value: Option<Value>,
 }
 
-/// Expression depth limit of the real server (measured). `tests/depth.rs` checks the stack size.
+/// Expression depth limit of the real server (measured). `tests/depth.rs` checks the stack use.
 const DEPTH_MAX: u32 = 593;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,9 +35,9 @@ pub(crate) enum Expression {
     Field(usize),
     Inserted(usize),
     Count,
-    /// Current time. The number is the number of decimals, and the flag is `true` for UTC.
+    /// The current time, with this number of decimals. The flag is `true` for UTC.
     Now(u8, bool),
-    /// Sum of a time and an interval. The number is the interval's unit in signed microseconds.
+    /// A time plus a count of units. The unit is in microseconds, negative to subtract.
     Later(Inner, Inner, i64),
     And(List),
     Or(List),

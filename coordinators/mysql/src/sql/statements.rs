@@ -102,7 +102,7 @@ impl Parser<'_> {
 
     pub(super) fn wrong(&self) -> SqlError {
         let token = self.peek();
-        // Report a comma's end: the real server's tokenizer passes it before it finds the error.
+        // For a comma, report its end: the real server has read the comma when it finds the error.
         let is_comma = token.kind == Kind::Symbol(",");
         wrong(self.text, if is_comma { token.end } else { token.start })
     }
@@ -273,7 +273,7 @@ fn named(expression: &Expression, written: &[u8]) -> Vec<u8> {
         Expression::Truth(false) => b"FALSE".to_vec(),
         Expression::Literal(Value::Text(text)) => text.clone(),
         Expression::Column(named, _) => named.name.clone().into_bytes(),
-        // The column name of a number omits brackets around it, unless it is negative.
+        // The column name of a number omits its parentheses, unless the number is negative.
         Expression::Literal(_) if !written.contains(&b'-') => {
             let is_digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
             written.iter().copied().filter(is_digit).collect()

@@ -1,5 +1,5 @@
 //! Locks on rows and on the gaps before them, as in InnoDB. One lock object may cover several rows;
-//! the number of objects matters for choosing a deadlock victim. A lock waits for the earlier
+//! the number of objects influences the choice of a deadlock victim. A lock waits for the earlier
 //! conflicting locks in its row's queue, whether granted or not. The place behind the last row (the
 //! supremum) has a lockable gap.
 
@@ -88,7 +88,7 @@ impl Lock {
 }
 
 impl Wanted {
-    /// Gives a lock on the supremum, which is not a row, the extent `Both`, except insertions.
+    /// Sets the extent of a lock on the supremum, which is not a row, to `Both`. Skips insertions.
     fn normal(mut self) -> Wanted {
         if self.place == Place::End && self.extent != Extent::Insertion {
             self.extent = Extent::Both;
@@ -207,7 +207,7 @@ impl RowLocks {
         self.inherit(table, next, new, |one| is_wide(&one));
     }
 
-    /// Moves the locks of the row `gone` to `next` as gap locks, if `keeps` selects them. Returns
+    /// Moves those locks of the row `gone` that `keeps` selects to `next`, as gap locks. Returns
     /// the sessions that were waiting for `gone`.
     pub(crate) fn merge(
         &mut self,

@@ -78,7 +78,7 @@ pub(crate) fn part(value: &Value) -> Outcome<Part> {
     }
 }
 
-/// Folds a string as `utf8mb4_general_ci` does. Refuses all but printable ASCII.
+/// Folds a string as `utf8mb4_general_ci` does. Refuses text that is not printable ASCII.
 pub(crate) fn folded(text: &[u8]) -> Outcome<Vec<u8>> {
     if text.iter().any(|byte| !matches!(byte, b' '..=b'~')) {
         return Err(SqlError::unsupported("comparing non-ASCII text"));

@@ -94,7 +94,7 @@ impl Store {
         })
     }
 
-    /// Checks whether a lock is free. A transaction implicitly locks each row that it changes.
+    /// Answers a lock request. A transaction implicitly locks each row that it changes.
     pub(crate) fn ask(&mut self, wanted: &mut Wanted) -> Answer {
         if let Some(owner) = self.changer(wanted.table, &wanted.place) {
             if owner == wanted.by {
@@ -131,7 +131,7 @@ impl Store {
         self.active.get(&newest.by).copied()
     }
 
-    /// Returns `false` if the wait would cause a deadlock and the victim is the requester.
+    /// Queues a request. Returns `false` if this causes a deadlock and the victim is the requester.
     pub(crate) fn wait(&mut self, wanted: Wanted, behind: SessionId) -> bool {
         let session = wanted.by;
         self.locks.wait(wanted, behind);
@@ -154,7 +154,7 @@ impl Store {
     }
 
     /// Returns the session to refuse in a deadlock cycle: the one with the fewest changes and
-    /// locks, preferably `session`. Returns `None` if there is no cycle.
+    /// locks, or `session` in a tie. Returns `None` if there is no cycle.
     fn victim(&self, session: SessionId) -> Option<SessionId> {
         let circle = self.locks.deadlock_cycle(session);
         circle.into_iter().min_by_key(|one| (self.weight(*one), *one != session))

@@ -10,7 +10,7 @@ use std::net::Shutdown;
 fn real_answer(real: &Real, bytes: &[u8]) -> Vec<u8> {
     let mut stream = real.connect();
     let (mut said, mut buffer) = (Vec::new(), [0; 4_096]);
-    // Wait for the greeting, because a client that disconnects before it may never get it.
+    // Wait for the greeting, because a client that disconnects earlier may never get it.
     while split(&said).is_empty() {
         let length = stream.read(&mut buffer).unwrap();
         said.extend_from_slice(&buffer[..length]);

@@ -31,7 +31,7 @@ fn programs() -> Option<(PathBuf, PathBuf)> {
     is_10_11.then_some((install, server))
 }
 
-/// Returns `true` for MariaDB 10.11.19. Other releases answer some statements differently.
+/// Returns `true` for MariaDB 10.11.19, because other releases answer some statements differently.
 pub(crate) fn is_release_modelled() -> bool {
     let said = program("mariadbd").and_then(|server| {
         let said = Command::new(server).arg("--version").output().ok()?;
@@ -121,7 +121,7 @@ impl Real {
         session(self.port).unwrap()
     }
 
-    /// Uses SHOW PROCESSLIST: queries of information_schema can crash MariaDB 10.11.19.
+    /// Uses SHOW PROCESSLIST, because queries on information_schema can crash MariaDB 10.11.19.
     fn sessions(&mut self) -> Vec<Seen> {
         let answer = self.query_observer("SHOW PROCESSLIST");
         split(&answer).into_iter().filter_map(|(_, body)| seen(body)).collect()

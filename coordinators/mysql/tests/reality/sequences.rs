@@ -83,7 +83,7 @@ impl World<'_> {
         let id = self.pairs[other].real.id;
         let is_own = other == index;
         let (was_waiting, was_over) = (self.pairs[other].waits, self.pairs[other].is_over);
-        // Skip a KILL QUERY that may come after the statement: it would hit the session's next one.
+        // Skip a KILL QUERY that could arrive late and interrupt the session's next statement.
         if was_over || is_query && !was_waiting && !is_own {
             return Ok(());
         }
@@ -129,7 +129,7 @@ pub(crate) struct Frame {
     pub(crate) setup: Vec<String>,
     pub(crate) first: Vec<String>,
     pub(crate) last: &'static [&'static str],
-    /// `true` if at most one session may wait: MariaDB resumes waiting sessions in any order.
+    /// `true` if at most one session may wait, because MariaDB resumes sessions in any order.
     pub(crate) one_waits: bool,
 }
 

@@ -23,7 +23,7 @@ const PLAIN: &[(&str, Function, &[Type], Type)] = &[
     ("pg_promote", Function::Promote, &[], Type::Boolean),
 ];
 
-/// Functions of PostgreSQL that the model lacks, or has only for some arguments.
+/// Functions of PostgreSQL that the model lacks, or supports only for some arguments.
 const UNSUPPORTED: &[&str] = &[
     "abs", "age", "array_agg", "avg", "bool_and", "bool_or", "ceil", "coalesce", "concat",
     "current_setting", "currval", "date_part", "date_trunc", "decode", "encode", "every", "floor",
@@ -91,7 +91,7 @@ impl Binder<'_> {
         self.called(name, typed, star, position)
     }
 
-    // A separate function: its variables would enlarge the stack frames of the recursive `bind`.
+    // Not inlined: its variables would enlarge the stack frames of the recursive `bind`.
     #[inline(never)]
     fn called(
         &mut self,
@@ -139,7 +139,7 @@ impl Binder<'_> {
         Ok(Some(bound))
     }
 
-    // A separate function: its variables would enlarge the stack frames of the recursive `bind`.
+    // Not inlined: its variables would enlarge the stack frames of the recursive `bind`.
     #[inline(never)]
     fn count(&mut self, arguments: &[Expression], star: bool, position: usize) -> Outcome<Typed> {
         let Some(outer) = self.counts.take() else {

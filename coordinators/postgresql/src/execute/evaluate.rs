@@ -75,7 +75,7 @@ impl Execution<'_> {
         })
     }
 
-    /// Evaluates constant parts, as the planner does. Returns `true` if the whole is constant.
+    /// Evaluates constant parts, as the planner does. Returns `true` for a constant expression.
     pub(super) fn check_constants(&mut self, bound: &Bound) -> Result<bool, Stop> {
         let parts: Vec<&Bound> = match bound {
             Bound::Constant(_) | Bound::Parameter(_) => return Ok(true),

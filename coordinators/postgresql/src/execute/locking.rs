@@ -135,7 +135,7 @@ impl Execution<'_> {
         Ok(now)
     }
 
-    /// Locks a version, and the later versions if a running transaction has updated it.
+    /// Locks a version, and the later versions that a running transaction has added.
     pub(super) fn lock_version(&mut self, table: TableId, version: VersionId, strength: Strength) {
         let xid = self.own_xid();
         let mut next = Some(version);

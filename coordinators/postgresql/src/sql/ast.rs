@@ -183,7 +183,7 @@ pub(crate) struct Delete {
     pub(crate) returning: Vec<Item>,
 }
 
-/// Expression depth limit (real server: about 3,000). `tests/depth.rs` checks the stack size.
+/// Expression depth limit (real server: about 3,000). `tests/depth.rs` checks the stack use.
 const DEPTH_MAX: u32 = 500;
 
 #[derive(Clone, PartialEq, Debug)]

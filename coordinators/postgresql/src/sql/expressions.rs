@@ -24,7 +24,7 @@ const TESTS: &[&[&str]] = &[
     &["is", "not", "unknown"],
 ];
 
-/// Words of PostgreSQL's expressions that the model lacks.
+/// Keywords of PostgreSQL's expressions that the model lacks.
 const UNSUPPORTED: &[&str] = &[
     "array", "current_catalog", "current_date", "current_role", "current_schema", "current_time",
     "distinct", "localtime",
@@ -127,7 +127,7 @@ impl Parser {
         Ok(left)
     }
 
-    // A separate function: its variables would enlarge the stack frames of the recursive `climb`.
+    // Not inlined: its variables would enlarge the stack frames of the recursive `climb`.
     #[inline(never)]
     fn infix(&self) -> Outcome<Option<Infix>> {
         let refused = |what: &str| Err(SqlError::unsupported(what).at(self.position()));
@@ -264,7 +264,7 @@ impl Parser {
         Expression::new(node, position)
     }
 
-    // A separate function: its errors would enlarge the stack frames of the recursive `atom`.
+    // Not inlined: its errors would enlarge the stack frames of the recursive `atom`.
     #[inline(never)]
     fn refuse_beginning(&self) -> Outcome<()> {
         let next = self.peek_after(1);
@@ -285,7 +285,7 @@ impl Parser {
         what.map_or(Ok(()), |what| Err(SqlError::unsupported(what).at(self.position())))
     }
 
-    // A separate function: its errors would enlarge the stack frames of the recursive `atom`.
+    // Not inlined: its errors would enlarge the stack frames of the recursive `atom`.
     #[inline(never)]
     fn want_end(&mut self) -> Outcome<()> {
         if self.is_symbol(",") {

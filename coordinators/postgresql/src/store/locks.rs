@@ -1,5 +1,5 @@
 //! Locks on tables, rows and transactions, and advisory locks, with queues and deadlock detection.
-//! Source: src/backend/storage/lmgr/README, but no deadlock is resolved by reordering a queue.
+//! Source: src/backend/storage/lmgr/README. The model never reorders a queue to end a deadlock.
 
 use super::{Backend, TableId, VersionId, Xid};
 use crate::span::Span;
@@ -100,8 +100,8 @@ impl Lock {
         }
     }
 
-    /// Returns a new request's place in the queue, before the first waiter that conflicts with a
-    /// lock of `backend`, and whether there is one and the request can be granted immediately.
+    /// Returns a request's index in the queue: before the first waiter that conflicts with a lock
+    /// of `backend`, or the end. `true` means that the request overtakes it and is granted.
     fn place(&self, backend: Backend, mode: LockMode) -> (usize, bool) {
         let held: Vec<LockMode> =
             self.granted.iter().filter(|own| own.backend == backend).map(|own| own.mode).collect();
@@ -118,8 +118,8 @@ impl Lock {
 }
 
 impl Locks {
-    /// Returns `true` if a request that does not wait gets the lock. Unlike a request that waits,
-    /// it does not pass a waiter that conflicts with a lock of `backend`.
+    /// Returns `true` if a request that must not wait gets the lock. Unlike a request that may
+    /// wait, it does not overtake a waiter that conflicts with a lock of `backend`.
     pub(crate) fn is_free(&self, backend: Backend, tag: Tag, mode: LockMode) -> bool {
         let Some(lock) = self.locks.get(&tag) else { return true };
         let has_it = lock.granted.iter().any(|own| own.backend == backend && own.mode == mode);

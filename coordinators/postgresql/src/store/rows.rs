@@ -61,7 +61,7 @@ pub(crate) fn standing(
         if let Some((locker, _)) = rival {
             return Standing::Taken(*locker);
         }
-        // A lock also covers the versions that the running transaction has added.
+        // A lock also covers the later versions that a running transaction has added.
         match version.ended.and_then(|ended| ended.next) {
             Some(next) => id = next,
             None => return Standing::Free,

@@ -1,9 +1,9 @@
 //! Serializable snapshot isolation.
 //!
-//! A write finds earlier readers, and a read finds writers whose changes it does not see. The
-//! reader must precede the writer in any serial order (a read-write conflict). Two consecutive
+//! A write checks for earlier readers, and a read for writers whose changes it does not see. In any
+//! serial order, the reader must precede the writer (a read-write conflict). Two consecutive
 //! conflicts may be part of a cycle if the last writer committed first; the server then cancels one
-//! of the three transactions, at this or at its next read, write or commit. The reads of a
+//! of the three transactions, immediately or at its next read, write or commit. The reads of a
 //! committed transaction stay recorded until every concurrent transaction has ended.
 //!
 //! Sources: src/backend/storage/lmgr/README-SSI and predicate.c of PostgreSQL 15; Ports and

@@ -33,7 +33,7 @@ pub(crate) struct Transaction {
     pub(crate) settings_after: Option<Settings>,
     pub(crate) settings_before: Settings,
     pub(crate) flushing: Option<u64>,
-    /// Log position that a standby must confirm before the reply; 0 if none must.
+    /// Log position that a standby must confirm before the reply; 0 if no standby must confirm.
     pub(crate) standby: u64,
 }
 

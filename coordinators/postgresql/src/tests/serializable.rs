@@ -129,7 +129,7 @@ fn rejects_a_second_insert_of_a_key_that_both_had_looked_for() {
     assert!(last_of(&steps(false)).contains("23505"), "nobody has looked");
 }
 
-/// The errors are of PostgreSQL 15.20. In 15.18 both cases report a concurrent update.
+/// The errors are those of PostgreSQL 15.20. In 15.18 both cases report a concurrent update.
 #[test]
 fn rejects_doing_nothing_because_of_a_row_of_a_pivot() {
     let steps = |looks: bool| {

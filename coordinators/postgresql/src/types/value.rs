@@ -81,8 +81,8 @@ impl Value {
         }
     }
 
-    /// Fits a text value to the length of the given type. Pads a `char(n)`, and drops excess spaces
-    /// and, in a cast, all excess characters.
+    /// Fits a text value to the length of the given type. Pads a `char(n)`. Drops excess spaces; a
+    /// cast drops all excess characters.
     pub(crate) fn fitted(self, kind: Type, is_cast: bool) -> Outcome<Value> {
         let (length, pads) = match kind {
             Type::Varchar(Some(length)) => (length as usize, false),
@@ -223,7 +223,7 @@ fn integer(text: &str, kind: Type) -> Outcome<Value> {
     }
 }
 
-/// Compares two values as `ORDER BY` does: NULL is last, and strings are compared by bytes.
+/// Compares two values as `ORDER BY` does: NULL is last, and strings are compared byte by byte.
 pub(crate) fn compare(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
         (Value::Null, Value::Null) => Ordering::Equal,

@@ -97,7 +97,7 @@ impl Real {
             .map(str::to_owned),
         );
         settings.extend(["deadlock_timeout=10ms", "TimeZone=UTC"].map(str::to_owned));
-        // Short, because a promotion waits for the standby's next attempt to connect to the
+        // Shorten this interval: a promotion waits for the standby's next attempt to reach the
         // primary.
         settings.push("wal_retrieve_retry_interval=50ms".to_owned());
         // With mmap, dynamic shared memory consists of files in the data folder.
@@ -117,7 +117,7 @@ impl Real {
     pub(crate) fn kill(mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
-        // A killed server leaves behind its SysV segment, whose key and id are in `postmaster.pid`.
+        // A killed server leaves its SysV segment behind; `postmaster.pid` has its key and id.
         let text = std::fs::read_to_string(self.folder.path().join("data/postmaster.pid")).unwrap();
         let id = text.lines().nth(6).and_then(|line| line.split_whitespace().nth(1)).unwrap();
         assert!(Command::new("ipcrm").args(["-m", id]).status().unwrap().success());
@@ -149,7 +149,7 @@ impl Real {
         while instant() < deadline {
             let answer = shown(&self.observer.as_mut().unwrap().ask(&query(&ask)));
             if answer.contains("\\u{1}1\"") {
-                // Wait longer, because the server's deadlock check may end the session's wait.
+                // Wait a little longer, because the server's deadlock check may still end the wait.
                 rest(Duration::from_millis(25));
                 return !connection.has_answer();
             }

@@ -58,7 +58,7 @@ impl ZooKeeper {
         self.send_to_leader(&Message::FollowerInfo { accepted });
     }
 
-    /// Retries after an early failure, because the leader may not know yet that it was elected.
+    /// Retries if the connection ends early: the leader may not know yet that it was elected.
     pub(crate) fn leader_lost(&mut self, connection: ConnectionId) {
         let now_ms = self.now_ms();
         let Some(follower) = self.following().filter(|one| one.link == connection) else { return };

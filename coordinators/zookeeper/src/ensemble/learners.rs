@@ -81,7 +81,7 @@ impl ZooKeeper {
         true
     }
 
-    /// Handles an acknowledged epoch. Before a quorum, a newer history ends the leadership.
+    /// Starts an election if the epoch is not confirmed yet and the learner has a newer history.
     fn epoch_accepted(&mut self, connection: ConnectionId, current: u32, progress: Progress) {
         let Role::Leading(leader) = &self.role else { return };
         match leader.stage() {

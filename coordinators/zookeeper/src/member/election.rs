@@ -109,7 +109,7 @@ impl Election {
         if is_changed { Step::VoteToAll } else { Step::Nothing }
     }
 
-    /// Counts votes of members with a leader. A leader must itself claim to lead.
+    /// Counts the votes of members that have a leader. The leader itself must claim to lead.
     fn handle_settled(&mut self, from: MemberId, heard: Notification) -> Step {
         if heard.round == self.round {
             self.votes.insert(from, heard);

@@ -65,7 +65,7 @@ impl RealEnsemble {
             }
             Real::start(free_port(), at as u8 + 1, TICK_MS, &more)
         };
-        // Two servers, started first, form a majority, and the greater id wins the election.
+        // Start two servers first: they form a majority, and the greater id wins the election.
         let (third, second) = (start(2), start(1));
         third.wait_until_serving();
         let first = start(0);

@@ -237,7 +237,7 @@ impl<'a, S: Server> Play<'a, S> {
 
     fn step(&mut self, step: &Step) {
         let who = step.client;
-        // Wait for the other client, because requests of two clients have no order otherwise.
+        // Wait for the other client, because otherwise the order of their requests is undefined.
         self.await_all(1 - who);
         match step.ask {
             Ask::CloseAndReturn => {
