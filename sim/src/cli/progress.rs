@@ -22,7 +22,7 @@ pub(crate) struct Progress {
     line_due_ms: AtomicU64,
 }
 
-/// Runs of an earlier process that this sweep resumes.
+/// Runs that an earlier process made, if this process resumes its sweep.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Done {
     pub(crate) runs: u64,

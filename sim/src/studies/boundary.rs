@@ -168,7 +168,7 @@ struct Alone {
     has_lease: bool,
 }
 
-/// Returns whether the lock expires: another process gets it while its holder pauses for 3 ttls.
+/// Returns `true` if another process acquires the lock while its holder pauses for three ttls.
 fn expires(client: &'static Definition, scenario: &Scenario) -> Result<bool, SearchError> {
     let hold = Span::secs(5);
     let scenario = Scenario {

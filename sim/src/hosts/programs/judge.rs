@@ -281,7 +281,7 @@ impl Judge {
     }
 }
 
-/// Answers an `ACQUIRING` of a second lock, which the judge would mistake for the first one.
+/// Refuses the `ACQUIRING` of a second lock, which the judge would mistake for the first one.
 fn refuse_lock(
     holder: &Holder,
     lock: Option<&Bytes>,
