@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Number of runs in each cell that measure which rules the correct lock breaks, and how often.
+/// Number of runs of the correct lock in each cell, to learn which rules it breaks and how often.
 pub(crate) const LOCK_SEEDS: u64 = 48;
 pub(crate) const FIRST: u64 = 2;
 pub(crate) const SECOND: u64 = 8;

@@ -42,8 +42,8 @@ impl Length {
         scenario.keeps.contains(&self) || !self.is_built_in(scenario)
     }
 
-    /// Also keeps the lease if the user set the critical section or the downtime, because both are
-    /// relative to the lease.
+    /// The lease is also kept if the user set the critical section or the downtime, because both
+    /// are relative to the lease.
     fn is_kept(self, scenario: &Scenario) -> bool {
         let stated_against = self == Length::Ttl
             && (Length::Hold.is_asked_for(scenario)

@@ -170,7 +170,7 @@ impl State {
     }
 
     /// Executes an event at its host. The kernel itself executes boots and crashes, because they
-    /// run code of tasks.
+    /// run the tasks' code.
     #[inline(always)]
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
         debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::task::Waker;
 
 /// A cancelled timer leaves its entry in the agenda. A later timer may take over the slot if the
-/// entry is due before that timer. When it is due, the entry moves to the later timer's time.
+/// entry is due before that timer. When the entry is due, it moves to the later timer's time.
 #[derive(Default)]
 pub(crate) struct Timers {
     pub(super) slots: Vec<Slot>,

@@ -96,7 +96,7 @@ pub(crate) fn kinds(facts: &RunFacts) -> Vec<Kind> {
     facts.violations.iter().map(|violation| violation.kind).collect()
 }
 
-/// Returns the first run with such a violation, or `None` if a tool is missing; else panics.
+/// Returns the first run with such a violation. Returns `None` if a tool is missing.
 pub(crate) fn first_broken(
     seeds: std::ops::Range<u64>,
     kind: Kind,

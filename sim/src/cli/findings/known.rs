@@ -39,7 +39,7 @@ impl Known {
         self.findings.next_seed()
     }
 
-    /// Repeats the runs of the sweep's findings. Starts no run after `deadline`, but logs the
+    /// Repeats the runs of the sweep's findings. Starts no run after `deadline`; instead, logs the
     /// number of findings that were not repeated.
     pub(crate) fn retest(
         &self,
