@@ -155,7 +155,7 @@ impl Life {
     /// Returns what the process was doing at `time`; `None` if it reports something after `time`.
     fn doing_at(&self, time: SimTime, events: &[Event]) -> Option<Doing> {
         let mut calls: BTreeMap<u64, &Action> = BTreeMap::new();
-        // Number of open critical sections of each thread. A reentrant lock can have several.
+        // Number of open critical sections of each thread. A re-entrant lock can have several.
         let mut sections: BTreeMap<Node, u32> = BTreeMap::new();
         let mut doing = Doing::Nothing;
         let own = events.iter().filter(|event| event.node.machine() == self.node);
