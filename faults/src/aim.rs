@@ -22,7 +22,7 @@ const TRIES_MAX: u32 = 8;
 #[derive(Clone, Copy, Debug)]
 pub struct AimContext<'g> {
     pub setting: &'g Setting,
-    /// Resolution of start times between two events.
+    /// Smallest step of virtual time.
     pub quantum: Micros,
     /// Places of all processes, from a run without the incident.
     pub places: &'g [Place],
@@ -30,7 +30,7 @@ pub struct AimContext<'g> {
     pub others: &'g [DrawnIncident],
 }
 
-/// Returns `true` for a random half of the incidents that can move.
+/// Decides at random whether to aim an incident: about half of those that can move are aimed.
 pub fn is_aimed(rng: &mut impl Rng, drawn: &DrawnIncident) -> bool {
     chance(rng, AIMED_PER_MILLE) && main_fault(&drawn.incident).is_some()
 }
@@ -67,7 +67,7 @@ fn main_fault(incident: &Incident) -> Option<&Fault> {
     incident.faults.iter().rev().find(|(begin, _)| *begin == at).map(|(_, fault)| fault)
 }
 
-/// Returns when the main fault may start so that the others start inside the window too.
+/// Returns when the main fault may start so that the incident's other faults stay in the window.
 fn room(incident: &Incident, part: Window, setting: &Setting) -> Option<Window> {
     let at = incident.at?;
     let first = incident.faults.iter().map(|(begin, _)| *begin).min()?;

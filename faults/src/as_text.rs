@@ -1,4 +1,4 @@
-/// Serializes a type as the text that it displays, and deserializes the text by parsing it.
+/// Implements the serde traits with the type's `Display` and `FromStr`, and `JsonSchema`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! as_text {

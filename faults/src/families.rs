@@ -32,7 +32,7 @@ impl Families {
         self.chosen().any(|family| matches!(family.drawing(), Drawing::Swarm))
     }
 
-    /// Adds a family. `none` has no effect on other families, and another family replaces `none`.
+    /// Adds a family. Adding `none` has no effect, and any other family replaces `none`.
     #[must_use]
     pub fn with(mut self, family: Family) -> Families {
         self.chosen.push(family);

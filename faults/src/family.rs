@@ -1,6 +1,6 @@
-//! The table of fault families ([`FAMILIES`]), with one file for each family. Each draws from its
-//! own random stream, numbered by the family's index, so that adding a family does not change the
-//! draws of the others. New families are appended.
+//! The table of fault families ([`FAMILIES`]), with one file for each family. Each family draws
+//! from its own random stream, numbered by the family's index, so that adding a family does not
+//! change the draws of the others. New families are appended.
 
 mod timing;
 
@@ -45,7 +45,7 @@ pub type Draw = fn(&mut ChaCha8Rng, &Setting) -> Vec<Incident>;
 
 macro_rules! families {
     ($($member:ident = $about:literal, $drawing:expr;)*) => {
-        /// A family of faults, which `--fault` selects. Its number identifies its random stream.
+        /// A family of faults, selected with `--fault`. Its index identifies its random stream.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
         #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
         #[strum(serialize_all = "kebab-case")]
@@ -161,8 +161,8 @@ impl Family {
         })
     }
 
-    /// Returns `true` for `all` and the families that it may include. A new family must return
-    /// `false`, because the published plans of `all` must not change.
+    /// Returns `true` for `all` and for the families that `all` may include. A new family must
+    /// return `false`, because the published plans of `all` must not change.
     pub fn is_accident(self) -> bool {
         !matches!(self, Family::None | Family::Operator | Family::LostRequest)
     }

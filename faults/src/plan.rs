@@ -16,7 +16,7 @@ pub struct TimedFault {
     pub fault: Fault,
 }
 
-/// Latest allowed end of a fault, with its delay or clock step: 100 days.
+/// Latest time at which a fault may end, including the delay or clock step that it adds: 100 days.
 pub const LATEST: SimTime = SimTime(100 * 86_400 * 1_000_000);
 
 /// All planned faults of one run.
@@ -56,7 +56,7 @@ impl FaultPlan {
         self
     }
 
-    /// Returns when the last fault ends. A fault that never ends counts by its start.
+    /// Returns when the last fault ends. A fault that never ends counts as ending when it starts.
     pub fn ends_at(&self) -> SimTime {
         self.faults
             .iter()

@@ -141,8 +141,8 @@ fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
     best
 }
 
-/// Returns a value for which `holds` is true, but not for the value one `step` closer to zero, if
-/// any. Prefers multiples of `step`. If not `thorough`, stops when the first step fails.
+/// Returns a value for which `holds` is true and, unless the value is less than a `step`, false one
+/// `step` closer to zero. Prefers multiples of `step`. If not `thorough`, stops if one step fails.
 fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bool) -> i64 {
     let sign = value.signum();
     let signed = |size: u64| sign * i64::try_from(size).unwrap_or(i64::MAX);

@@ -42,7 +42,7 @@ pub(crate) fn check_folder(folder: &Path) -> io::Result<()> {
     temporary(folder).map(drop)
 }
 
-/// Creates the folder of `path`, and waits for a lock on it. On Windows, takes no lock (`None`).
+/// Creates the folder of `path`, and waits for a lock on it. On Windows, returns `None` (no lock).
 pub(crate) fn lock_folder(path: &Path) -> Result<Option<File>, FileError> {
     let folder = folder_of(path);
     let open = |()| cfg!(unix).then(|| File::open(folder)).transpose();

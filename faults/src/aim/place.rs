@@ -27,7 +27,7 @@ pub struct Place {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stretch {
-    /// A command and its reply. A step that never happened has the time `None`.
+    /// A command and its reply. The time of a step that never happened is `None`.
     Command {
         server: Node,
         sent: SimTime,

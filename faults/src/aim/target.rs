@@ -29,8 +29,8 @@ const STAGES: [Stage; 6] = [
     Stage::Unheard,
 ];
 
-/// Returns the possible start times inside `window`. For a command: one for each of its stages in
-/// which the fault can occur. For a quiet stretch: the first and the last time.
+/// Returns the possible start times inside `window`: for a command, one for each stage in which the
+/// fault can occur; for a quiet stretch, the first and the last possible time.
 pub(super) fn instants(
     fault: &Fault,
     place: &Place,

@@ -1,4 +1,4 @@
-//! Family `failover` without Sentinel or standby: servers are away for longer than a lease.
+//! Family `failover` without Sentinel or standby: servers are down or cut off longer than a lease.
 
 use super::strike::death;
 use super::timing::{span, starts};
@@ -21,7 +21,7 @@ pub(super) fn absences(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident>
                 .filter_map(|(at, fault)| Some(*at + fault.duration()?))
                 .max()
                 .unwrap_or(at);
-            // Wait a lease more: locks on the other servers must expire before the next failure.
+            // Wait one more lease, so that locks on other servers expire before the next failure.
             all_back = all_back + setting.ttl_us;
             drawn.push(Incident { at: Some(at), faults: absence });
         }

@@ -1,6 +1,6 @@
 //! Family `failover`. With Sentinel, the primary crashes, pauses or is isolated, and the promoted
 //! replica may lack the primary's last writes (Redis documentation, "Distributed Locks", section on
-//! failover-based implementations). `promotion` and `absence` serve other deployments.
+//! failover-based implementations). `promotion` and `absence` draw for other deployments.
 
 mod promotion;
 mod sentinel;
@@ -17,7 +17,7 @@ use crate::setting::{Setting, Spans, Topology};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-/// Maximum number of failovers by Sentinel per plan. A third would rarely lose a lock.
+/// Maximum number of failovers by Sentinel per plan. A third failover would rarely lose a lock.
 const STRIKES_MAX: u16 = 2;
 /// Share of failovers that pause the primary, per thousand, unless `failover_by` names an event.
 const FROZEN_PER_MILLE: u64 = 200;
@@ -63,15 +63,15 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Pauses the primary for the takeover plus 1 s to one lease. After such a pause, a primary of
-/// Redis 7.0.15 accepted writes for 10 s (measured), until a Sentinel demoted it.
+/// Pauses the primary for the time of a takeover plus 1 s to one lease. After such a pause, a
+/// primary of Redis 7.0.15 accepted writes for 10 s (measured), until a Sentinel demoted it.
 fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros) -> Fault {
     let longer = Spans::new(Micros::from_secs(1), setting.ttl_us.max(Micros::from_secs(1)));
     Fault::Pause { node, duration_us: takeover + span(rng, longer) }
 }
 
-/// Returns the minimum downtime that a failover requires: the time of a takeover or, without
-/// Sentinel, longer than any lease.
+/// Returns the minimum downtime for a failover: with Sentinel, the time that a takeover needs;
+/// otherwise, a time longer than any lease.
 pub fn away_at_least(setting: &Setting) -> Micros {
     match setting.topology {
         Topology::Replicated { down_after_us, .. } => takeover(down_after_us),

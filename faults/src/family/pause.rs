@@ -1,5 +1,4 @@
-//! Family `pause`: a process, sometimes a server, pauses, as in garbage collection (Kleppmann
-//! 2016).
+//! Family `pause`: processes, sometimes servers, pause, as in garbage collection (Kleppmann 2016).
 
 use super::Incident;
 use super::timing::{span, span_often_past, starts};

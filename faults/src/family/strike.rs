@@ -1,4 +1,4 @@
-//! Strikes hit one or more servers within one lease, and may separate processes from others.
+//! A strike hits servers within one lease, and may cut processes off from other servers.
 
 use super::timing::{before, span, starts, up_to};
 use crate::draw::{chance, subset, uniform};
@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 
 pub(super) struct Strike {
     pub(super) hits: Vec<(SimTime, Node)>,
-    /// Separates processes from servers that a quorum does not need, until after the first hit.
+    /// Cuts processes off from servers that a quorum can spare, until after the first hit.
     pub(super) shield: Option<(SimTime, Fault)>,
 }
 

@@ -14,7 +14,7 @@ pub struct Swarmed {
     pub hardness_per_mille: u64,
 }
 
-/// Enables about half of the accidents ([`Family::is_accident`]) except `all`, at least one.
+/// Enables about half of the accidents ([`Family::is_accident`]) except `all`, but at least one.
 pub fn swarm(seed: Seed) -> Vec<Swarmed> {
     let mut rng = seed.stream(Stream::Swarm);
     let fallback = uniform(&mut rng, 0..=u64::from(u16::MAX)) as usize;
@@ -34,7 +34,7 @@ pub fn swarm(seed: Seed) -> Vec<Swarmed> {
 }
 
 impl Swarmed {
-    /// Lowers the upper bounds of ranges, but not of the restart delay, which an operator guarantees.
+    /// Lowers the ranges' upper bounds, except the restart delay's, which an operator guarantees.
     pub(crate) fn soften(&self, setting: &Setting) -> Setting {
         let part = |min: u64, max: u64| {
             min + (max - min.min(max)).saturating_mul(self.hardness_per_mille) / 1_000

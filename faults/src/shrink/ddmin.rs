@@ -1,7 +1,7 @@
 //! ddmin (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", IEEE TSE
 //! 2002), except that it tests the empty list first.
 
-/// Returns a part of `items` that fails, but passes without any one of its items. `fails` must
+/// Returns a part of `items` that fails, but passes if any single item is removed. `fails` must
 /// return `true` for the whole list.
 pub(super) fn ddmin<T: Clone>(mut items: Vec<T>, mut fails: impl FnMut(&[T]) -> bool) -> Vec<T> {
     if items.is_empty() || fails(&[]) {

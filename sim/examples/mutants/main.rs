@@ -3,7 +3,7 @@
 //! ```text
 //! mutants='cargo run --release -p fencepost --example mutants --'
 //! $mutants run [LOCK ...] > swept.tsv
-//! $mutants retry FILE [N] > swept.tsv      # neither killed nor explained; last N conditions
+//! $mutants retry FILE [N] > swept.tsv      # neither killed nor explained (last N conditions)
 //! $mutants explore swept.tsv > docs/data/mutants.tsv
 //! $mutants page docs/data/mutants.tsv > docs/mutants.md
 //! $mutants check FILE                      # repeats the recorded kills

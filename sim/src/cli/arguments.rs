@@ -158,7 +158,7 @@ pub(crate) struct NewProgramArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct NewArguments {
-    /// Name of the lock, of letters, digits, `-` and `_`.
+    /// Name of the lock: letters, digits, `-` and `_`.
     pub(crate) name: String,
     /// Coordinator to use: redis, redis-masters, memcached, postgresql, mysql, zookeeper or etcd.
     #[arg(long, value_name = "K", default_value = "redis")]

@@ -107,7 +107,7 @@ fn retest(arguments: &RetestArguments) -> Result<Outcome, Failure> {
     Ok(if open { Outcome::Violated } else { Outcome::AsExpected })
 }
 
-/// Names the settings of the finding's runs that this retest does not repeat.
+/// Logs the settings of those runs of the finding that this retest does not repeat.
 fn note_runs_not_repeated(finding: &Finding, options: &str) {
     let runs = finding.shown_by.iter().map(|shown| shown.options.as_str());
     let others: BTreeSet<&str> = runs.filter(|other| *other != options).collect();

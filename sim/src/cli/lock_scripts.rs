@@ -117,7 +117,7 @@ fn try_out(lock: &LockScript, scenario: &Scenario) -> Result<(), Failure> {
     }
 }
 
-/// Returns `true` if every lease that states a validity was over when `acquire` returned it.
+/// Returns `true` if every validity that `acquire` returned had already ended.
 fn are_over_at_once(history: &History) -> bool {
     let stated = history.events.iter().filter_map(|event| match event.what {
         What::Ok { valid_for_us, .. } => valid_for_us,

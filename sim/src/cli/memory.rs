@@ -29,8 +29,8 @@ impl MemoryBound {
         std::mem::forget(self.writing());
     }
 
-    /// Stops the sweep once the process uses more than `max` bytes. Until `yield_end`, ends the
-    /// process above 1.5 times `max`, or above `max` later than `GRACE` after the first excess.
+    /// Stops the sweep once the process uses more than `max` bytes. Until `yield_end`, exits above
+    /// 1.5 times `max`, or above `max` if `GRACE` has passed since the first excess.
     pub(crate) fn watch(&'static self, max: u64, stop: &'static Stop) -> Result<(), Failure> {
         held().ok_or_else(|| {
             Failure::wrong(

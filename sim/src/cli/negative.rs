@@ -1,4 +1,4 @@
-//! Joins an option and its negative value, which clap would take for an unknown option.
+//! Joins an option and its negative value, which clap would mistake for an unknown option.
 
 use std::ffi::OsString;
 

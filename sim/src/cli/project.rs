@@ -22,7 +22,7 @@ const OWN: [&str; 3] = ["config", "no-config", "profile"];
 
 pub(crate) fn with_project(arguments: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     let root = Arguments::command();
-    // With the options of the file, clap's error would name these options and not the command.
+    // With the file's options added, clap's error would name these options instead of the command.
     let is_wrong = |error: clap::Error| {
         matches!(error.kind(), ErrorKind::InvalidSubcommand | ErrorKind::ArgumentConflict)
     };

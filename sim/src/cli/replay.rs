@@ -190,7 +190,7 @@ impl Replay<'_> {
     }
 }
 
-/// Returns the report's command line for the run, whose plan may differ from the seed's.
+/// Returns the run's command line from the report, because its plan may differ from the seed's.
 pub(super) fn shown_by(run: &RunReport, spec: &RunSpec) -> String {
     let stated = run.violations.first().map(|violation| violation.replay.clone());
     stated.unwrap_or_else(|| Findings::command(spec))

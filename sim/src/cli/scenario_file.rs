@@ -83,7 +83,7 @@ fn assigned(assignment: &str) -> Result<(String, toml::Value), Failure> {
     let value = value_of(text);
     let alone = |value| toml::Table::from_iter([(key.clone(), value)]).try_into::<Scenario>();
     let Err(of_value) = alone(value.clone()) else { return Ok((key, value)) };
-    // If the text should have been a duration or a name, the error for a string explains more.
+    // If the user meant a duration or a name, the error for a string explains more.
     let of_text = alone(toml::Value::String(text.to_owned())).err();
     let error = of_text.filter(|error| !error.message().starts_with("invalid type"));
     let problem = in_words(error.unwrap_or(of_value).message());
@@ -121,7 +121,7 @@ fn unknown_of<'m>(what: &str, message: &'m str) -> Option<(&'m str, Vec<&'m str>
     Some((unknown, valid.split('`').skip(1).step_by(2).collect()))
 }
 
-/// Returns the lengths that the user explicitly set to built-in values.
+/// Returns the lengths that the user explicitly set to their built-in values.
 fn asked_for(
     keys: &[String],
     arguments: &ScenarioArguments,

@@ -78,8 +78,8 @@ struct SafeguardRuns {
     /// `true` if the safeguard removes the lease extensions. A critical section may then exceed the
     /// lease, so hazards are not comparable.
     loses_extensions: bool,
-    /// `true` if a built-in lock replaces one in Lua. The absence of its mistakes says nothing
-    /// about tokens, so only violations that the storage can prevent are comparable.
+    /// `true` if a built-in lock replaces a Lua lock. That the Lua lock's mistakes are gone says
+    /// nothing about tokens, so only violations that the storage can prevent are comparable.
     replaces_script: bool,
     /// `true` if the safeguard lengthens the ttl. The bounds on waits include the ttl, so the
     /// safeguard could hide a long wait without preventing it.
@@ -227,7 +227,7 @@ fn is_extended(spec: &RunSpec) -> bool {
 }
 
 impl Rates {
-    /// May deadlock if the caller runs in a rayon pool.
+    /// The trials may deadlock if the caller runs in a rayon pool.
     pub fn on_threads(threads: usize) -> Rates {
         Rates { threads, ..Rates::default() }
     }
@@ -346,7 +346,7 @@ fn is_outage(kind: Kind) -> bool {
     matches!(kind, Kind::Stuck | Kind::Deadlock | Kind::Starved)
 }
 
-/// Returns whether the storage itself can prevent the violation.
+/// Returns `true` if the storage itself can prevent the violation.
 fn is_of_storage(kind: Kind) -> bool {
     matches!(
         kind,

@@ -40,7 +40,7 @@ macro_rules! other_lock {
     };
 }
 
-/// Replaces a lock without fencing tokens by a lock with them, and adds a storage that checks them.
+/// Replaces a lock without fencing tokens with one that has them, and makes the storage check them.
 macro_rules! fenced {
     ($deployment:pat $(, except $lock:literal)? => $to:literal) => {
         Safeguard {
@@ -250,7 +250,7 @@ fn longer_lease(spec: &RunSpec) -> RunSpec {
     })
 }
 
-/// Returns a fault with the effect that `fault` would have with monotonic expiry, if it differs.
+/// Returns the fault that has the effect of `fault` with monotonic expiry; `None` if unchanged.
 fn by_monotonic(fault: &Fault) -> Option<Fault> {
     match fault.clone() {
         Fault::Suspend { node, duration_us } => Some(Fault::Pause { node, duration_us }),

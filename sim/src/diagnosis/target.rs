@@ -81,7 +81,7 @@ pub(super) fn breaks(history: &History, kind: Kind) -> bool {
     judge(history).violations.iter().any(|violation| violation.kind == kind)
 }
 
-/// Runs `spec` on the fast engine; `None` if it is invalid, fails or the diagnosis is cancelled.
+/// Runs `spec` on the fast engine; `None` if `spec` is invalid, or the run fails or is cancelled.
 pub(super) fn history(spec: &RunSpec) -> Option<History> {
     spec.validate().ok().filter(|()| !is_cancelled())?;
     spec.run(Engine::Fast).ok().map(|outcome| outcome.history)

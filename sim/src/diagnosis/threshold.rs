@@ -54,7 +54,7 @@ pub(super) fn threshold(minimal: &Minimal, target: Target, history: &History) ->
     })
 }
 
-/// Returns the cause of the violation at `not_enough`, if the plan then shows it for another cause.
+/// Returns the cause at `not_enough` if the violation happens there too, but for another cause.
 pub fn cause_beyond(minimal: &Minimal, target: Target, found: &Found) -> Option<Cause> {
     let timed = minimal.spec.plan.faults.iter().find(|timed| timed.id == found.fault)?;
     other_cause(minimal, target, timed, found.magnitude, found.not_enough?)

@@ -19,7 +19,7 @@ pub(crate) struct Records {
 
 pub(crate) struct Setup {
     pub(crate) seed: Seed,
-    /// Time for which servers run before the run, from whose start the other fields count.
+    /// Time for which servers run before the run starts. Other times count from the run's start.
     pub(crate) warm_up: Micros,
     pub(crate) quantum: Micros,
     pub(crate) latency: (Micros, Micros),

@@ -22,7 +22,7 @@ pub struct Entry {
     pub coordinator: Coordinator,
     pub about: &'static str,
     pub port: u16,
-    /// Fault families from which no fault is drawn for this coordinator.
+    /// Fault families that never draw a fault for this coordinator.
     pub not_exercised: &'static [Family],
     pub(crate) unanswered: &'static [FaultKind],
     /// Maximum time by which a lease may end early, because the server counts in coarse units.

@@ -1,5 +1,5 @@
 //! Injects the faults of a plan, and ends them. In each instant, the nemesis acts before all hosts.
-//! Crashes and starts take effect in the same instant, when their host acts.
+//! Crashes and starts take effect in the same instant, when the affected host acts.
 
 use crate::setup::roster::Roster;
 use crate::world::agenda::{Class, HostIndex, NEMESIS, Occurrence};

@@ -1,7 +1,7 @@
 //! The protected storage, with one guarded value and a rule for fencing tokens. `READ operation
 //! acquisition token` returns the value, and `WRITE operation acquisition token value based-on`
 //! returns `OK`. A token of `-` means no token. Both commands return the error `STALE` if the rule
-//! checks the token and a higher token has been seen (Kleppmann 2016).
+//! checks the token and the storage has seen a higher one (Kleppmann 2016).
 
 mod programs;
 

@@ -58,8 +58,8 @@ impl RunSpec {
         self.progress_bound() + delays.max().unwrap_or_default() + think
     }
 
-    /// The bound applies while enough servers run: a quorum of masters, a majority of an ensemble,
-    /// both servers with a synchronous standby, or one server.
+    /// Returns the bound, which applies while enough servers are up: a quorum of masters, a
+    /// majority of an ensemble, both servers with a synchronous standby, or else any server.
     pub(super) fn availability(&self) -> Availability {
         let stated = self.scenario.availability.map(|bound| bound.0);
         let between_faults = stated.is_none();

@@ -159,7 +159,7 @@ fn check_replicas(
     Err(Incompatible::Replicas { key, value, expected, client, families, replicas })
 }
 
-/// On PostgreSQL, an operator promotes the standby only after the primary crashed or was cut off.
+/// On PostgreSQL, an operator promotes the standby only after the primary has failed or is cut off.
 fn check_failover(by: FailoverBy, client: &Definition) -> Result<(), Incompatible> {
     let expected = match (by, client.deployment) {
         (FailoverBy::Drawn, _) | (_, Deployment::Primary) => return Ok(()),

@@ -5,7 +5,7 @@ use fencepost_faults::{Node, SimTime};
 use fencepost_reports::{Action, Change, Event, History, Trace, What};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Largest number of a command in its phase, shared by all later commands of a long phase.
+/// Largest number of a command in its phase. All later commands of the phase share it.
 const NUMBER_MAX: u32 = 8;
 
 pub(super) fn places(history: &History, trace: &Trace) -> Vec<Place> {
@@ -32,7 +32,7 @@ struct Request {
     heard: Option<SimTime>,
 }
 
-/// Pairs each request with its reply, the next message back that is sent after it arrives.
+/// Pairs each request with its reply: the next message back that is sent after the request arrives.
 fn requests(trace: &Trace) -> BTreeMap<Node, Vec<Request>> {
     let mut all: BTreeMap<Node, Vec<Request>> = BTreeMap::new();
     let mut open: BTreeMap<(Node, Node), VecDeque<usize>> = BTreeMap::new();

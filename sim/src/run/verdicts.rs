@@ -57,8 +57,8 @@ impl Findings<'_> {
         failed.or_else(|| unwatched.and_then(Watched::note))
     }
 
-    /// Returns the first error of a lock in Lua. Such a run is not valid, and an error may also be
-    /// the cause of a violation.
+    /// Returns the first script error of a Lua lock. A run with such an error is not valid, and the
+    /// error may also be the cause of a violation.
     fn script_error(&self) -> Option<String> {
         let mut scripts = self.spec.scenario.scripts.iter();
         let script = scripts.find(|script| script.name == self.spec.client.name)?;

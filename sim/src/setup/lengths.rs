@@ -42,8 +42,8 @@ impl Length {
         scenario.keeps.contains(&self) || !self.is_built_in(scenario)
     }
 
-    /// If the user set the critical section or the downtime, the lease is not drawn either, because
-    /// both are relative to the lease.
+    /// The lease is also kept if the user set the critical section or the downtime, because both
+    /// are relative to the lease.
     fn is_kept(self, scenario: &Scenario) -> bool {
         let stated_against = self == Length::Ttl
             && (Length::Hold.is_asked_for(scenario)
@@ -62,7 +62,7 @@ pub(crate) fn drawn_for(usage: Usage, families: &Families) -> Vec<Length> {
     hold.into_iter().chain(waits.then_some(Length::StorageTimeout)).collect()
 }
 
-/// Draws the lengths of a seed. Also draws and ignores kept ones, so that others do not change.
+/// Draws the lengths of a seed. Kept lengths are drawn and ignored, so that others do not change.
 pub(crate) fn drawn(
     seed: Seed,
     usage: Usage,

@@ -129,7 +129,7 @@ impl Scenario {
         Setting { topology, processes: self.processes, ttl_us: self.ttl.0, window, knobs }
     }
 
-    /// Returns `true` if grants depend on replicas, so that a run has some under every family.
+    /// Returns `true` if grants depend on replicas. If so, every run has replicas.
     pub fn needs_replicas(&self) -> bool {
         self.servers.min_replicas > 0 || self.servers.wait_replicas > 0
     }

@@ -6,14 +6,14 @@ struct Scheduler {
     first: u32,
 }
 
-/// Kubernetes numbers jobs from 0, and GitLab from 1. A job array in Slurm must begin with 1.
+/// Kubernetes numbers jobs from 0, and GitLab from 1. A Slurm job array must start at 1.
 const SCHEDULERS: &[Scheduler] = &[
     Scheduler { index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS", first: 0 },
     Scheduler { index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: 1 },
     Scheduler { index: "CI_NODE_INDEX", count: "CI_NODE_TOTAL", first: 1 },
 ];
 
-/// Returns the shard in the flag, or else the shard of the first scheduler whose two environment
+/// Returns the shard of the flag, or else the shard of the first scheduler whose two environment
 /// variables are set, or else the whole sweep.
 pub fn shard(
     flag: Option<(u32, u32)>,

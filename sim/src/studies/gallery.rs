@@ -32,7 +32,7 @@ use fencepost_reports::{Cell, RunReport, Stages};
 use std::rc::Rc;
 
 const REMEDY_SEEDS: u64 = 20;
-/// Fewer violations than this show no effect of a remedy.
+/// Smallest number of violations from which a remedy's effect can be judged.
 const FEW_VIOLATIONS: u64 = 5;
 const RARE_REMEDY_SEEDS: u64 = 400;
 

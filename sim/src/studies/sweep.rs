@@ -99,7 +99,7 @@ impl Stop {
         self.is_asked.store(true, Ordering::Relaxed);
     }
 
-    /// Stops the sweep without a confirmation or diagnosis of anomalies.
+    /// Stops the sweep without confirming or diagnosing anomalies.
     pub fn request_urgent(&self) {
         self.ask();
         self.is_urgent.store(true, Ordering::Relaxed);

@@ -36,9 +36,9 @@ pub enum What {
         reports: Vec<PathBuf>,
         replay: String,
     },
-    /// No seed breaks this rule, although one should. The number counts the tested seeds.
+    /// No tested seed breaks this rule, but one should. The number counts the tested seeds.
     Missing(Kind, u64),
-    /// No seed breaks this rule for this cause. The number counts the tested seeds.
+    /// No tested seed breaks this rule for this cause. The number counts the tested seeds.
     OtherCause(Kind, Cause, u64),
     Unexercised,
 }

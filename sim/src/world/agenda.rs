@@ -25,7 +25,7 @@ pub(crate) enum Occurrence {
     SyncsSucceed,
     Healed,
     Boot,
-    /// Peers do not notice a power loss.
+    /// A crash or a power loss. Peers do not notice a power loss.
     Crash,
     Resume,
     Timer(u32),

@@ -5,7 +5,7 @@ use super::socket::Message;
 use super::state::State;
 
 impl State {
-    /// Returns `true` if an event, except servers' own timers and messages, could wake a waiter.
+    /// Returns `true` if an event other than servers' own timers and messages could wake a waiter.
     pub(crate) fn is_wakeup_possible(&self) -> bool {
         let concerns =
             |message: &Message| self.is_process(message.from) || self.is_process(message.to);

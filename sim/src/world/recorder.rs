@@ -49,7 +49,7 @@ impl Recorder {
         self.waiting.borrow().since_when().iter().any(|now| before.contains(now))
     }
 
-    /// Counts a program's message for all threads of its machine, because any may have sent it.
+    /// Counts a program's message for all threads of its machine, because any may be the sender.
     pub(crate) fn attribute_to_machines(&self) {
         self.waiting.borrow_mut().by_machine = true;
     }

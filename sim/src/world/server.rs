@@ -1,4 +1,4 @@
-//! A server's machine with its inbox and disk. Each command keeps it busy for the service time.
+//! A server's machine, inbox and disk. Each command keeps the machine busy for the service time.
 
 use super::agenda::HostIndex;
 use crate::setup::scenario::Factory;

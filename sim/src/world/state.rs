@@ -169,8 +169,8 @@ impl State {
         self.next().is_some_and(|(at, whose)| at <= self.now && whose == host)
     }
 
-    /// Executes an event at its host. The kernel does boots and crashes, which run the code of
-    /// tasks.
+    /// Executes an event at its host. The kernel itself executes boots and crashes, because they
+    /// run the tasks' code.
     #[inline(always)]
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
         debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");

@@ -124,7 +124,7 @@ impl Tasks {
         None
     }
 
-    /// Returns the future if its task is gone. Drop it while the state is not borrowed.
+    /// Returns the future if its task is gone. Drop the future while the state is not borrowed.
     pub(crate) fn put_back(&mut self, key: TaskKey, future: TaskFuture) -> Option<TaskFuture> {
         match self.slot(key) {
             Some(slot) => {

@@ -5,8 +5,8 @@ use fencepost_clients::env::TimerKey;
 use std::collections::VecDeque;
 use std::task::Waker;
 
-/// A cancelled timer leaves its entry in the agenda. A later timer in the same slot uses the entry
-/// if the entry is due earlier: the entry then moves to the time of that timer.
+/// A cancelled timer leaves its entry in the agenda. A later timer may take over the slot if the
+/// entry is due before that timer. When the entry is due, it moves to the later timer's time.
 #[derive(Default)]
 pub(crate) struct Timers {
     pub(super) slots: Vec<Slot>,

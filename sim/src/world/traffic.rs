@@ -228,7 +228,7 @@ impl State {
         self.agenda.enter(at, to, Class::Message, from, Occurrence::Deliver(id));
     }
 
-    /// Returns `true` while a cut or a power loss, changed only by the nemesis, holds up messages.
+    /// Returns `true` while a cut or power loss blocks messages. Only the nemesis changes this.
     pub(crate) fn is_blocked(&self, from: HostIndex, to: HostIndex) -> bool {
         self.network.is_cut(usize::from(from) - 1, usize::from(to) - 1)
             || self.hosts[usize::from(to) - 1].is_dark

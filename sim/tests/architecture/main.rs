@@ -317,7 +317,7 @@ fn no_comment_is_wider_than_a_hundred_columns() {
     }
 }
 
-/// Returns the numbers of the lines. Rows of tables may be wider.
+/// Returns the line numbers of comments that are too wide. Rows of tables may be wider.
 fn wide_comments(text: &str) -> Vec<usize> {
     let is_row = |comment: &str| comment.trim_start_matches(['/', '!', ' ']).starts_with('|');
     let lines = text.lines().enumerate().filter(|(_, line)| {

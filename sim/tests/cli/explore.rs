@@ -107,7 +107,7 @@ fn two_certificates_are_compared_line_by_line() {
 }
 
 const RUNS_MAX: u64 = 3_000;
-/// The others take longest. `ci/nightly.sh` checks all of them.
+/// Certificates with more runs take too long here. `ci/nightly.sh` checks all certificates.
 const SAMPLED_MAX: u64 = 50_000;
 
 #[test]

@@ -249,7 +249,7 @@ fn files_that_cannot_be_written_are_refused_before_the_runs() {
     let at = |name: &str| folder.path().join(name);
     std::fs::create_dir(at("closed")).unwrap();
     std::fs::set_permissions(at("closed"), PermissionsExt::from_mode(0o555)).unwrap();
-    // The user root can write to this folder. No user can write to a Linux kernel's /proc.
+    // Root can write to this folder, but no user can write to Linux's /proc.
     let is_closed = std::fs::write(at("closed/file"), "").is_err();
     let mut refused = vec![("--checkpoint", "."), ("--checkpoint", "closed")];
     if is_closed {

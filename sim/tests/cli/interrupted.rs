@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Sends the signal after so many lines on stderr. Returns the status and the document on stdout.
+/// Sends the signal after `lines` lines on stderr. Returns the status and the document on stdout.
 pub(crate) fn interrupted(
     arguments: &[&str],
     folder: &Path,

@@ -30,7 +30,7 @@ fn run_of(report: &Value) -> &Value {
     &report["runs"][0]
 }
 
-/// Runs the same seed with real servers and with the fake. Returns the run with real servers.
+/// Runs the same seed with real and with fake servers. Returns the run with real servers.
 fn agrees(words: &[&str], servers: &str) -> Value {
     let asked = |servers: &str| fencepost(&[words, &["--servers", servers]].concat()).json();
     let (report, fake) = (asked(servers), asked("fake"));

@@ -370,7 +370,7 @@ fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
     assert_eq!((after.status, after.stderr.as_str()), (1, ""));
 }
 
-/// CI runs as root, which ignores permissions, so a folder at the file's path fails the write.
+/// CI runs as root, which ignores permissions, so a folder at the file's path makes the write fail.
 #[test]
 fn a_file_that_cannot_be_written_is_named_once_before_the_runs() {
     let folder = tempfile::tempdir().unwrap();

@@ -96,7 +96,7 @@ pub(crate) fn kinds(facts: &RunFacts) -> Vec<Kind> {
     facts.violations.iter().map(|violation| violation.kind).collect()
 }
 
-/// Returns the first seed and run with such a violation, or nothing if a tool is missing.
+/// Returns the first seed with such a violation, and its run. Returns `None` if a tool is missing.
 pub(crate) fn first_broken(
     seeds: std::ops::Range<u64>,
     kind: Kind,

@@ -24,7 +24,7 @@ const FAULTS: &[&str] = &[
     "none", "pause", "failover", "restart", "clock-jump", "partition", "lost-reply", "client-crash",
 ];
 
-/// Each command of the shell script is a process, which takes much longer to trace.
+/// The shell script starts a process for each command, and tracing a process is slow.
 fn cycles_of(worker: &str) -> u32 {
     if worker == "redis-cli" { 2 } else { 6 }
 }
@@ -34,7 +34,7 @@ fn faults_of(worker: &str) -> &'static [&'static str] {
     match worker {
         _ if all => FAULTS,
         "cc -static" => FAULTS,
-        // The start of a virtual machine takes most of a run.
+        // Starting the Java virtual machine takes most of a run.
         "javac" => &["none", "restart"],
         _ => &["none", "pause", "restart"],
     }
@@ -58,7 +58,7 @@ fn run(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     (outcome, facts)
 }
 
-/// Repeats the run, at most five times, until it has no preemptions, which are not reproducible.
+/// Makes the run up to five times, until one has no preemptions, which are not reproducible.
 fn undisturbed(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     let mut ran = (0..5).map(|_| run(spec));
     let is_undisturbed = |facts: &RunFacts| facts.programs.iter().all(|life| life.preempted == 0);

@@ -130,7 +130,7 @@ fn failed_over(
     judged_under(scenario, (client, "failover"), faults, seeds)
 }
 
-/// A release of jdbc-7 that is repeated says that the lock was lost.
+/// Excludes wrong answers, because a repeated release of jdbc-7 reports a loss of the lock.
 fn is_harm(violation: &Violation) -> bool {
     violation.kind != Kind::WrongAnswer
 }

@@ -1,4 +1,4 @@
-//! etcd's issue 11456: a waiter gets the lock although the waiter's own lease has ended.
+//! etcd issue 11456: a waiter gets the lock although its own lease has ended.
 
 use crate::drawn::{drawn, violations};
 use fencepost::Scenario;

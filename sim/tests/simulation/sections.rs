@@ -60,7 +60,7 @@ fn what_an_operator_types_has_an_effect_where_there_is_one_to_have() {
     assert_eq!(fired, expected, "nothing is written down, and no replicas are demanded");
 }
 
-/// A demoted primary refuses writes, and so renewals, until a Sentinel restores its role.
+/// A demoted primary refuses writes, including renewals, until a Sentinel restores its role.
 #[test]
 fn what_an_operator_types_breaks_a_lock_that_has_to_be_renewed_and_none_that_stops_at_its_lease() {
     let broken = |client: &str| {

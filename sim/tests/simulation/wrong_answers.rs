@@ -129,7 +129,7 @@ fn who_takes_the_second_answer_for_the_only_one_tells_what_is_not_so() {
     assert_eq!(all, BTreeSet::from(both));
 }
 
-/// The connection breaks before the server syncs and commits a row. ShedLock assumes no change.
+/// The connection breaks before the server syncs and commits a row. ShedLock reports a refusal.
 #[test]
 fn a_refusal_after_a_broken_connection_is_a_wrong_answer() {
     let calls = ClientCalls { acquire_timeout: Span::secs(2), ..ClientCalls::default() };

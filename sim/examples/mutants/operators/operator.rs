@@ -81,7 +81,7 @@ pub(crate) const fn server(
 
 /// Defines functions that make the mutants of one coordinator from a name, a description and a
 /// rule. In `lock(Kind(Own): Type)`, `Kind` is the variant of the common rule, and `Own` is the
-/// variant of the coordinator's own rule. Without `(Own)`, the caller makes the own rule.
+/// variant of the coordinator's own rule. Without `(Own)`, callers pass the coordinator's own rule.
 macro_rules! constructors {
     (
         $visible:vis $of:ident,

@@ -21,7 +21,7 @@ pub(crate) struct Known {
     findings: Findings,
 }
 
-/// Findings whose runs were repeated, and whether a run still shows each of them.
+/// Findings whose runs were repeated, and whether a repeated run still shows each finding.
 pub(crate) struct Retested {
     options: String,
     shown: BTreeMap<String, bool>,
@@ -39,8 +39,8 @@ impl Known {
         self.findings.next_seed()
     }
 
-    /// Repeats the runs of the sweep's findings. Starts no run after `deadline`, and then names the
-    /// number of remaining findings.
+    /// Repeats the runs of the sweep's findings. Starts no run after `deadline`; instead, logs the
+    /// number of findings that were not repeated.
     pub(crate) fn retest(
         &self,
         spec: &SweepSpec,

@@ -35,7 +35,7 @@ macro_rules! workers {
 }
 
 impl Worker {
-    /// Returns the template with another heading: its own names files that the user does not have.
+    /// Returns the template with a new heading: the old one names files that the user lacks.
     fn program(&self) -> String {
         let is_heading = |line: &&str| line.starts_with("# ") || line.starts_with("// ");
         let old = self.text.lines().find(is_heading).unwrap_or_default();
@@ -171,7 +171,7 @@ fn maven_project(libraries: &[&str]) -> String {
 mod tests {
     use super::WORKERS;
 
-    /// Workers of this folder may share a harness, but `new program` writes only one file.
+    /// Workers in `examples/programs` may share a harness, but `new program` writes only one file.
     #[test]
     fn a_template_needs_no_other_file_of_the_project() {
         for worker in WORKERS {

@@ -1,5 +1,5 @@
-//! Finds `fencepost.toml`. A file that was found in a parent folder may start programs only in the
-//! same repository and, on Unix, with the same owner, because another user may have planted it.
+//! Finds `fencepost.toml`. A file in a parent folder may start programs only if it is in the same
+//! repository and, on Unix, has the same owner, because another user may have planted it.
 
 use std::fs::metadata;
 use std::path::{Path, PathBuf};

@@ -35,7 +35,7 @@ pub(super) fn tokens(
     }
 }
 
-/// Returns the text of a value as on the command line, where clap checks it.
+/// Returns a value as text for the command line. clap checks the text there.
 fn text_of(argument: &Arg, value: &DeValue<'_>) -> Result<String, String> {
     let accepted = argument.get_value_parser().type_id();
     let is_free = accepted == TypeId::of::<String>() || accepted == TypeId::of::<PathBuf>();

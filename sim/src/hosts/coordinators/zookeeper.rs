@@ -31,7 +31,7 @@ fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     Box::new(move |disk, now| Box::new(ZooKeeper::new(config.clone(), &disk, now)))
 }
 
-/// Clamps the timeout to `minSessionTimeout` (2 ticks) to `maxSessionTimeout` (20 ticks).
+/// Clamps the timeout between `minSessionTimeout` (2 ticks) and `maxSessionTimeout` (20 ticks).
 fn lease(ttl: Micros) -> Micros {
     let ticks = |count| Micros(tick().0 * count);
     ttl.clamp(ticks(2), ticks(20))

@@ -30,7 +30,7 @@ struct Holder {
     node: Node,
     phase: Phase,
     lock: Option<Bytes>,
-    /// Acquires of the open critical sections, the outermost first. A reentrant lock has several.
+    /// Acquires of the open critical sections, the outermost first. A re-entrant lock has several.
     held: Vec<u64>,
     /// Number of sections in `held` that a loss has ended. The holder may still release them, but
     /// the next acquire does not nest in them.
@@ -281,7 +281,7 @@ impl Judge {
     }
 }
 
-/// Answers an `ACQUIRING` of a second lock, which the judge would mistake for the first one.
+/// Refuses the `ACQUIRING` of a second lock, which the judge would mistake for the first one.
 fn refuse_lock(
     holder: &Holder,
     lock: Option<&Bytes>,

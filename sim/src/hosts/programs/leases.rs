@@ -1,5 +1,5 @@
-//! Derives the owners, ends and expiries of leases that servers do not know, because their end is
-//! part of a value, such as a sorted-set member's score or a hash field.
+//! Derives the owners, ends and expiries of leases that servers do not see, because a lease's end
+//! is part of a value, such as a sorted-set member's score or a hash field.
 
 use crate::world::node_clock::WALL_EPOCH_US;
 use fencepost_faults::{Micros, Node, SimTime};

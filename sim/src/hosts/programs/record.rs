@@ -21,7 +21,7 @@ enum Doing {
 pub struct Life {
     pub node: Node,
     pub started: SimTime,
-    /// `None` if the host crashed, or if the run ended before the program.
+    /// `None` if the host crashed, or if the run ended before the program did.
     pub ending: Option<(SimTime, Ending)>,
     pub died_inside: bool,
     pub output: Vec<(SimTime, Channel, Vec<u8>)>,
@@ -152,10 +152,10 @@ impl Life {
         errors.find(dies).map(|line| line.time_us).filter(|_| lives_on)
     }
 
-    /// Returns what the process was doing at `time`, or `None` if it reports something later.
+    /// Returns what the process was doing at `time`; `None` if it reports something after `time`.
     fn doing_at(&self, time: SimTime, events: &[Event]) -> Option<Doing> {
         let mut calls: BTreeMap<u64, &Action> = BTreeMap::new();
-        // Numbers of open critical sections. A thread with a reentrant lock may have several.
+        // Number of open critical sections of each thread. A re-entrant lock can have several.
         let mut sections: BTreeMap<Node, u32> = BTreeMap::new();
         let mut doing = Doing::Nothing;
         let own = events.iter().filter(|event| event.node.machine() == self.node);

@@ -1,4 +1,4 @@
-//! The subset of RESP of the judge and the storage, with answers to client libraries' handshakes.
+//! The subset of RESP for the judge and the storage, and replies to client libraries' handshakes.
 
 use bytes::{Bytes, BytesMut};
 use fencepost_faults::Micros;

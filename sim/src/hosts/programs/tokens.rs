@@ -43,9 +43,9 @@ impl List {
         owner
     }
 
-    /// Returns the owner whose lock ends, unless a later grant replaced it. The lock of a process
-    /// with several tokens ends with the last of them. A process without a token ends the latest
-    /// lock.
+    /// Returns the owner of the lock that ends, unless a later grant replaced that lock. The lock
+    /// of a process with several tokens ends when it puts the last one back. If a process without a
+    /// token puts one back, the latest lock ends.
     fn put(&mut self, by: Option<Node>) -> Option<String> {
         let own = by.map(owner);
         let place = self.owners.iter().position(|owner| Some(owner) == own.as_ref());
@@ -62,7 +62,7 @@ fn owner(by: Node) -> String {
     format!("the token, taken by {}", by.machine())
 }
 
-/// Returns whether a token was taken from one end of the list, and others remain.
+/// Returns `true` if a token was taken from one end of the list, and other tokens remain.
 fn is_shorter(before: &str, now: &str) -> bool {
     let is_end = before.strip_suffix(now).is_some_and(|taken| taken.ends_with(' '));
     let is_start = before.strip_prefix(now).is_some_and(|taken| taken.starts_with(' '));
@@ -96,8 +96,8 @@ pub(super) fn read(events: &mut Vec<Event>) {
     }
 }
 
-/// Returns whether processes took the key while they acquired the lock, and never wrote it then. A
-/// single take counts if its acquire succeeded.
+/// Returns `true` if processes took the key during their acquires, and never wrote it then. A
+/// single take counts only if its acquire succeeded.
 fn are_tokens(events: &[Event]) -> bool {
     let mut lists: BTreeMap<Node, List> = BTreeMap::new();
     let mut asking: BTreeMap<u64, Node> = BTreeMap::new();

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Watched {
     /// Key, or pattern of several locks' keys.
     pub key: String,
-    /// Key of `--lock-key` or its default, if no process wrote it and fencepost chose `key`.
+    /// Key of `--lock-key` or its default, if no process wrote that key and fencepost chose `key`.
     pub instead_of: Option<String>,
     /// Up to five keys that processes wrote, if the watched key is not among them.
     pub others: Vec<String>,
@@ -65,7 +65,7 @@ impl Watched {
     }
 }
 
-/// Returns the pattern of several keys that begin alike up to a separator.
+/// Returns a pattern for several keys that share a prefix up to a separator.
 fn common_pattern(keys: &[String]) -> Option<String> {
     let (first, rest) = keys.split_first().filter(|(_, rest)| !rest.is_empty())?;
     let is_common = |end: &usize| rest.iter().all(|key| key.starts_with(&first[..*end]));
@@ -184,8 +184,8 @@ fn choose(events: &[Event], stated: &str, coordinator: Coordinator) -> Watched {
     }
 }
 
-/// Sets the owner of each successful acquire: the value of its process's last grant during it, else
-/// of its last extension, else, on Redis if `others` is empty, a text that names the process.
+/// Sets the owner of each successful acquire: the value of its process's last grant during the
+/// acquire, or else of its last extension, or else, on Redis if `others` is empty, a placeholder.
 fn name_owners(events: &mut [Event], watched: &Watched, coordinator: Coordinator) {
     let mut asked: BTreeMap<u64, usize> = BTreeMap::new();
     let mut about: BTreeMap<Node, String> = BTreeMap::new();

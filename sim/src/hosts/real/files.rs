@@ -35,7 +35,7 @@ impl Files {
         self.folder.as_ref().map(TempDir::path)
     }
 
-    /// Marks every file as synced, because in reality the warm-up would have been long ago.
+    /// Marks every file as synced, because a real deployment would have done so long before.
     pub(super) fn run_begins(&self) {
         if self.has_begun.replace(true) {
             return;

@@ -4,8 +4,7 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, Notice, Output, TapEvent, WallTime};
 use std::collections::BTreeMap;
 
-/// Allowed difference between two readings of an expiry, because some servers report only the
-/// time left.
+/// Tolerance between two readings of an expiry: some servers report only the time left.
 const ROUNDING_MS: i64 = 2;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

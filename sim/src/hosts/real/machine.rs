@@ -100,7 +100,7 @@ impl RealServer {
         &mut *self.console_reader.console
     }
 
-    /// Runs the server for its boot time, without skipping the rest of it: the clocks would jump.
+    /// Runs the server for its boot time. Only a short boot may end early, because that skips time.
     fn boot(&mut self, now: Now, out: &mut Outputs) {
         self.has_started = true;
         if !self.part.is_sentinel() {

@@ -1,4 +1,4 @@
-//! Real PostgreSQL servers. The console asks who holds advisory locks, row locks and lock tables.
+//! Real PostgreSQL servers. The console queries the holders of advisory, row and table-based locks.
 
 mod console;
 

@@ -60,7 +60,7 @@ fn redis(setup: &RealSetup<'_>, node: Node) -> String {
     let scenario = setup.scenario;
     let mut text = format!("port {PORT}\nbind 0.0.0.0\nprotected-mode no\n");
     text += match scenario.servers.persistence {
-        // A replica must also delete the snapshot of its primary.
+        // A replica must also delete the snapshot that its primary sent.
         Persistence::None if setup.binary.major() >= 6 => "save \"\"\nrdb-del-sync-files yes\n",
         Persistence::None => "save \"\"\n",
         Persistence::Rdb => "save 3600 1\nsave 300 100\nsave 60 10000\n",

@@ -169,7 +169,7 @@ group servers: Servers {
     /// Number of servers of ZooKeeper, etcd or GemFire.
     #[serde(skip_serializing_if = "is_three")]
     ensemble: u16 = 3, |count| (1..=31).contains(count) => "1 to 31";
-    /// Lock-delay that Chubby's locks with a lock-delay request; one minute by default.
+    /// Lock-delay that Chubby locks request if they use one; one minute by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     lock_delay: Option<Span> = None,
         |delay| delay.is_none_or(|delay| delay <= Span::secs(60)) => "up to 60s, Chubby's maximum";

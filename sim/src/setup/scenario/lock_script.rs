@@ -54,7 +54,7 @@ impl LockScript {
         own.as_ref().and_then(fencepost_reports::record::programs::lock_flags).unwrap_or_default()
     }
 
-    /// Returns the first error of the script itself, with its file and line, that a call reported.
+    /// Returns the first error in the script itself that a call reported, with its file and line.
     pub fn own_error<'h>(&self, history: &'h History) -> Option<&'h str> {
         history.events.iter().find_map(|event| match &event.what {
             What::Info { reason, .. } if self.script.is_own_error(reason) => Some(&**reason),

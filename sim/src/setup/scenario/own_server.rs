@@ -18,7 +18,7 @@ pub struct OwnServer {
     pub name: String,
     /// Port to which clients connect.
     pub port: u16,
-    /// Server's program and its arguments, with absolute paths of files.
+    /// The server's program and its arguments, with absolute paths of files.
     pub command: Vec<String>,
     /// SHA-256, in hex, of each file that the command names, from the time of the report.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

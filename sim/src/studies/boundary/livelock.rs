@@ -1,8 +1,8 @@
 //! Calculates how widely to spread retry delays, so that processes do not keep splitting the votes
 //! of independent masters. In a round, each of `n` processes begins after a delay drawn uniformly
-//! from a spread `s`. The first process leads the second by more than `g` with probability `(1 - g
-//! / s)^n` (the spacing of uniform order statistics: David and Nagaraja, "Order Statistics", 2003,
-//! section 6.4).
+//! from a spread `s`. The first process leads the second by more than `g` with probability
+//! `(1-g/s)^n` (the spacing of uniform order statistics: David and Nagaraja, "Order Statistics",
+//! 2003, section 6.4).
 
 use crate::setup::scenario::Scenario;
 use fencepost_faults::Micros;

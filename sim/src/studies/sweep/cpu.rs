@@ -5,8 +5,7 @@ impl ThreadClock {
         ThreadClock(thread_micros())
     }
 
-    /// Returns the processor time of the thread since the start, in microseconds, or `None` if the
-    /// system does not report processor times.
+    /// Returns the thread's processor time since `start` in microseconds; `None` if unsupported.
     pub fn micros(&self) -> Option<u64> {
         Some(thread_micros()?.saturating_sub(self.0?))
     }

@@ -23,7 +23,7 @@ const RULES: &[(Family, Rule)] = &[
     (Family::Failover, has_long_absences),
 ];
 
-/// Returns nothing for the family `all`, which draws the settings itself.
+/// Returns an empty list for the family `all`, which draws the settings itself.
 pub(super) fn untested_settings(
     scenario: &Scenario,
     client: &Definition,

@@ -108,7 +108,7 @@ impl Frame {
     }
 }
 
-/// Names the frames of a gRPC client or server, with the texts of DATA frames.
+/// Names the frames that a gRPC client or server sends, with the texts of DATA frames.
 pub(super) fn wording(speaker: Speaker, bytes: &[u8]) -> String {
     match names(bytes.strip_prefix(PREFACE).unwrap_or(bytes)) {
         Some(names) => format!("HTTP/2 {names}"),

@@ -37,7 +37,7 @@ pub struct Merged {
     pub ledger: Ledger,
 }
 
-/// Builds the document of an unfinished exploration, still without a checksum.
+/// Builds the document of an unfinished exploration, without its checksum.
 pub fn unfinished(
     bounds: &Bounds,
     conditions: &[String],

@@ -30,7 +30,7 @@ pub(crate) fn between_timers(
     looks.iter().zip(next).map(|(look, next)| (SimTime(look.1.0 + quantum), next)).collect()
 }
 
-/// A step takes effect immediately, so only the ends of leases separate the classes of sizes.
+/// A clock step takes effect immediately, so only the ends of leases separate the classes of sizes.
 pub(crate) fn steps(bounds: &Bounds, from: SimTime, scout: &Scout) -> Vec<SimTime> {
     between(bounds, from, scout.leases.clone())
 }

@@ -25,8 +25,8 @@ pub struct Planned {
 #[derive(Default)]
 pub(crate) struct Placed {
     pub(crate) plans: Vec<FaultPlan>,
-    /// Plans whose last partition ends later than in one of `plans`, with the same run. With one
-    /// more fault, the runs may differ.
+    /// Plans like one in `plans`, except that the last partition ends later. The runs are the same,
+    /// but may differ once another fault is added.
     pub(crate) alike: Vec<FaultPlan>,
     pub(crate) dead_ends: BTreeSet<usize>,
     pub(crate) pruned: Pruned,

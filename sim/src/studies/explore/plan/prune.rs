@@ -5,7 +5,7 @@ use fencepost_faults::{Fault, Micros, Node, SimTime, TimedFault};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pruned {
-    /// Number of skipped places without an event of the fault's node or link.
+    /// Number of places skipped because the fault's node or link has no event there.
     pub places_in_gaps: u64,
     /// Number of plans whose last fault has no effect.
     pub idle: u64,

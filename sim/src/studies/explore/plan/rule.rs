@@ -15,7 +15,7 @@ pub enum Rule {
     /// slow link carries no message, or the client sends no command that the fault could hit.
     Idle,
     /// Plans that extend a redundant delay, which does not change the order of messages or gives
-    /// the same order as another delay. `explore` extends only the equivalent plan.
+    /// the same order as another delay. `explore` extends only one of the equivalent plans.
     Order,
 }
 

@@ -103,7 +103,7 @@ fn run_with_late_probe(
     }
 }
 
-/// Returns `true` for an event of a process or of its request, unless the process is the probe.
+/// Returns `true` for an event of a process other than the probe, or of its request.
 fn is_work(event: &Event) -> bool {
     let node = match event.what {
         What::Server { by: Some(process), .. } | What::Storage { by: process, .. } => process,
@@ -120,7 +120,7 @@ fn late(at_us: SimTime) -> TimedFault {
     }
 }
 
-/// Counts each turn of a process without an arriving message as a timer.
+/// Counts each turn in which no message arrives at the process as a timer.
 fn timers(turns: &[(SimTime, Node)], messages: &[Message]) -> BTreeSet<(SimTime, Node)> {
     let arrivals: BTreeSet<(SimTime, Node)> =
         messages.iter().filter_map(|message| Some((message.arrived?, message.to))).collect();

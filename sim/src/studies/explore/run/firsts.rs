@@ -103,7 +103,7 @@ impl Exploration<'_> {
         &self.sites[kind as usize]
     }
 
-    /// Estimates a shard's runs. Exact for plans with at most one fault or delay, once placed.
+    /// Estimates a shard's runs; exact for plans with at most one fault or delay if all are placed.
     pub fn counted(&self, survey: &Survey, shard: Shard) -> Survey {
         let mut runs = [0_u128; 4];
         for (level, units) in self.units() {

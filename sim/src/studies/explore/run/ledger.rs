@@ -1,4 +1,4 @@
-//! Digests of the finished runs: one per complete slice, and one per finished unit outside those.
+//! Digests of the finished runs: one for each complete slice, and one for each other finished unit.
 
 use super::sum::Sum;
 use crate::studies::explore::plan::level::Level;

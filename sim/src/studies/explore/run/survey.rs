@@ -24,7 +24,7 @@ pub struct Survey {
     pub runs: [u128; 4],
     /// Estimated number of plans in memory: those with one fault or delay, if they are extended.
     pub kept: u128,
-    /// Mean processor time of a run and its placement in microseconds; `None` if not reported.
+    /// Mean processor time of a run and its placement, in microseconds; `None` if unknown.
     pub run_us: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! The words of certificates, of new ones and of those in `docs/data/certificates`.
+//! Tests the sentences of new certificates and of those in `docs/data/certificates`.
 
 use super::{Bounds, Grain, Span, SpanRange, bounds};
 use crate::setup::scenario::{Hold, Persistence, Scenario};

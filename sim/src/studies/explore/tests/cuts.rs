@@ -1,7 +1,7 @@
 use super::*;
 use fencepost_reports::Event;
 
-/// Returns the events of a run without faults, sequence numbers and numeric names of holders.
+/// Returns a run's events, but no faults, sequence numbers or holders' names that are numbers.
 fn result_of(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Vec<Event> {
     let mut spec = bounds.spec(base, plan.clone());
     let nothing = Fault::ClockJump { node: Node::Storage, offset_us: 0 };

@@ -36,7 +36,8 @@ fn cells() -> Vec<Cell> {
     ]
 }
 
-/// States of the one-server model: no faults, a crash, a lost reply, downtime beyond a lease.
+/// Number of states of the one-server model: without faults, with a crash, with a lost reply, and
+/// with a downtime longer than a lease.
 const STATES_ONE: [usize; 4] = [278, 599, 1_186, 1_927];
 /// Number of states of the three-server model: without faults, with a lost reply, with a downtime
 /// longer than a lease, and with a crash. The last three allow one attempt per process.
