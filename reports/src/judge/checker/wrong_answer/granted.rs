@@ -9,7 +9,7 @@ use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Time by which the stated validity may exceed the lease, because messages take time.
+/// Time by which the stated validity may exceed the lease, because messages take time to arrive.
 const TOLERANCE: Micros = Micros(50_000);
 
 pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
