@@ -260,7 +260,7 @@ impl Finding {
         self
     }
 
-    /// Adds `options` to `gone_with`. Marks the finding as fixed if this covers the options of all
+    /// Adds `options` to `gone_with`. Marks the finding as fixed if it covers the options of all
     /// runs.
     fn gone(mut self, options: &str, day: &str) -> Finding {
         self.gone_with.insert(options.to_owned());

@@ -173,7 +173,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether this acquire wrote the value before the grant, as when a script is sent
+    /// Returns whether this acquire wrote the value before the grant, such as when a script is sent
     /// twice.
     fn created_itself(&self, one: &Acquisition<'_>, granted: Moment) -> bool {
         self.timeline.keys.iter().any(|span| {

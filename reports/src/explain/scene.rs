@@ -209,7 +209,7 @@ impl<'t, 'h> Scene<'t, 'h> {
     }
 
     /// Returns the process whose release removed the holder's lock, and when it began that release.
-    /// Returns `None` unless exactly one release of the process has no known outcome.
+    /// Returns `None` unless exactly one release of the process has an unknown outcome.
     pub(super) fn removal_sent(&self) -> Option<(Node, Moment)> {
         let (removed, _) = self.gone()?;
         let by = self.timeline.asked_by(removed)?;

@@ -270,7 +270,7 @@ pub struct ButFor {
 }
 
 /// Effect of one safeguard on a violation. The counts of broken runs include every run that breaks
-/// the violation's rule, whatever the cause.
+/// the violation's rule, for any cause.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Remedy {
     /// Name of the safeguard, such as `fencing`, `lease` or `WAIT`.

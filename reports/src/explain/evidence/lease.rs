@@ -191,7 +191,7 @@ pub(crate) fn lost_at<'t, 'h>(
 }
 
 /// Returns whether a nested acquisition of the holder wrote the value. A value with a count does
-/// not qualify: its count starts at one again, so the inner release removes the lock.
+/// not qualify, because its count starts at one again, so that the inner release removes the lock.
 fn is_nested(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     let Some(entered) = holder.completed else { return false };
     let mut own = timeline.acquisitions.iter().filter(|one| one.process == holder.process);

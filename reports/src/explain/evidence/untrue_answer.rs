@@ -179,7 +179,7 @@ pub(super) fn has_raised_unanswered(
     })
 }
 
-/// Returns why a grant was wrong. Only if a quorum's grant came too late is a fault the reason.
+/// Returns why a grant was wrong. A fault is the reason only if a quorum's grant came too late.
 fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> UntrueAnswer {
     let had: Vec<&KeySpan<'_>> = timeline
         .keys

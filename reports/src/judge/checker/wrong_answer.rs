@@ -98,8 +98,8 @@ fn refused_while_held(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     })
 }
 
-/// Returns the acquire to which the value belongs: this one, or, if this one wrote another value,
-/// the refused acquire that wrote the value first. A command of the latter may have arrived late.
+/// Returns the acquire to which the value belongs: `one` or, if `one` wrote another value, the
+/// refused acquire that wrote the value first. A command of that acquire may have arrived late.
 pub(crate) fn attempt_with<'t, 'h>(
     timeline: &'t Timeline<'h>,
     one: &'t Acquisition<'h>,

@@ -83,7 +83,7 @@ pub struct SyncFails {
 pub struct Availability {
     /// Time in microseconds within which a process must get the lock.
     pub bound_us: Micros,
-    /// Total number of servers, which are named from `redis-1` or `server-1` up.
+    /// Total number of servers. Their names count up from `redis-1` or `server-1`.
     pub servers: u16,
     /// Number of servers that must run for the requirement to apply.
     pub needed: u16,

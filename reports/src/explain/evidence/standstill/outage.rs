@@ -100,7 +100,7 @@ fn was_waiter_paused(timeline: &Timeline<'_>, period: Period) -> bool {
 }
 
 /// Returns whether the next process slept although the lock was free. The next process is the one
-/// that got the lock when the period ended, or the first requester if it slept on.
+/// that got the lock when the period ended, or the first to request it, if still asleep then.
 fn first_missed_release(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let asked = asked_throughout(timeline, period);

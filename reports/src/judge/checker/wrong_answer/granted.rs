@@ -117,7 +117,7 @@ fn has_known_owner(span: &KeySpan<'_>) -> bool {
 }
 
 /// Returns `true` if the process removed, during the acquire, a value that the acquire had not
-/// created, such as a token in a list, which is absent while a process holds it.
+/// created, such as a token that a holder takes from a list.
 fn took_token(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> bool {
     timeline.keys.iter().any(|span| match span.to {
         Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) => {

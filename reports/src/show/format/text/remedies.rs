@@ -142,7 +142,7 @@ pub(crate) fn scaled_faults(lead: &ViolationReport) -> Option<String> {
 
 const LEASE: &str = "lease";
 
-/// Describes the effects of safeguards on other violations, if they differ from the effect on the
+/// Describes the effects of safeguards on other violations, if they differ from the effects on the
 /// lead. Violations on which a safeguard has the same effect share a description.
 fn differing_effects(
     lead: &ViolationReport,
