@@ -37,7 +37,7 @@ pub struct BoundaryReport {
     pub version: u32,
     /// Name and version of the program that wrote the document.
     pub tool: Tool,
-    /// Settings that all runs share. The varied setting has its value outside the search.
+    /// Settings of the scenario. All runs share them, except for the varied setting.
     pub config: serde_json::Value,
     /// Name of the lock, as in `--client`.
     pub client: String,
@@ -53,8 +53,8 @@ pub struct BoundaryReport {
     pub step: u64,
     /// Results at every tried value, in ascending order of the values.
     pub probes: Vec<Probe>,
-    /// Neighbouring values between which violations begin; `null` if there are none, or if no run
-    /// at the milder value exercised the lock.
+    /// Neighbouring values between which violations begin; `null` if there are no such values, or
+    /// if no run at the milder value exercised the lock.
     pub found: Option<Found>,
     /// `true` if violations occur at every tried value that is worse than the mildest value with
     /// violations.
@@ -129,7 +129,7 @@ pub struct Found {
 pub struct Bound {
     /// Mildest value that can break the rule by this calculation, in the unit of the quantity.
     pub value: u64,
-    /// Condition from which the bound follows, such as two times with a sum of at most the lease.
+    /// Condition from which the bound follows, such as that two times add up to at most the lease.
     pub rule: String,
     /// Reason why random seeds may show violations only at worse values than the bound.
     pub slack: String,

@@ -105,8 +105,8 @@ pub struct Runs {
 /// Numbers of start times and plans that were skipped or not extended, by reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
-    /// Number of start times that were skipped because a fault would have the same effect at
-    /// another start time, or none.
+    /// Number of skipped start times, at which a fault would have no effect, or the same effect as
+    /// at another start time.
     pub gap_places: u64,
     /// Number of plans that were not run because their last fault has no effect.
     pub idle_plans: u64,
@@ -127,12 +127,12 @@ pub struct Slice {
     /// Number of delayed messages in each plan of the slice; absent if the plans delay no messages.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub delays: u8,
-    /// Number of the first unit of the slice among all units with as many faults and delays,
-    /// counted from 0. A unit is a base run, a kind and target in one, or a first fault or delay.
+    /// Number of the slice's first unit among all units with these numbers of faults and delays,
+    /// counted from 0. A unit is a base run, a kind and target in it, or a first fault or delay.
     pub from: u64,
     /// Number of the unit after the last unit of the slice.
     pub to: u64,
-    /// Number of runs in the slice, of all its units together.
+    /// Number of runs in all units of the slice.
     pub runs: u64,
     /// SHA-256, in hex, of the concatenated digests of the slice's units, in order. The digest of a
     /// unit is the SHA-256 of one line for each run: the digest of its history and its verdict.

@@ -101,8 +101,8 @@ pub struct Shown {
     pub seed: Seed,
     /// Fault family, or families joined by `+`, as in `--fault`.
     pub fault: String,
-    /// Command-line flags of the run; empty for the built-in scenario. Absent if they are the
-    /// `options` of the finding.
+    /// Command-line flags of the run; empty for the built-in scenario. Absent if they equal the
+    /// finding's `options`.
     #[serde(default)]
     pub options: String,
 }
@@ -260,7 +260,8 @@ impl Finding {
         self
     }
 
-    /// Marks the finding as fixed if all options of its runs are gone.
+    /// Adds `options` to `gone_with`. Marks the finding as fixed if it covers the options of all
+    /// runs.
     fn gone(mut self, options: &str, day: &str) -> Finding {
         self.gone_with.insert(options.to_owned());
         if self.all_options().is_subset(&self.gone_with) {
@@ -275,7 +276,7 @@ impl Finding {
         self.shown_by.iter().map(|shown| shown.options.clone()).collect()
     }
 
-    /// Returns the runs with these options. A seed gives the same run only with the same options.
+    /// Returns the runs with these options. With other options, a seed gives another run.
     pub fn runs_with<'f>(&'f self, options: &'f str) -> impl Iterator<Item = &'f Shown> {
         self.shown_by.iter().filter(move |shown| shown.options == options)
     }

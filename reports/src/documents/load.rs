@@ -19,7 +19,7 @@ pub static VIEWS: &[View<LoadReport>] = &[
     View::new("html", html::html),
 ];
 
-/// Server load and latencies of several retry delays.
+/// Server load and latencies for several retry delays.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LoadReport {
     /// Name of the format, always `fencepost.load`.
@@ -51,7 +51,7 @@ pub struct LoadConfig {
     pub processes: u16,
     /// Total number of lock requests. A process that finishes a request takes the next one.
     pub requests: u32,
-    /// Time in microseconds that the server, which executes one command at a time, needs for each.
+    /// Time in microseconds that the server takes for a command. It executes one at a time.
     pub service_time_us: Micros,
     /// Minimum and maximum latency of a message, in microseconds.
     pub latency_us: (Micros, Micros),
@@ -63,7 +63,7 @@ pub struct LoadConfig {
     pub patience_us: Micros,
 }
 
-/// Load and latencies with one way of waiting.
+/// Load and latencies for one way of waiting.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LoadCase {
     /// Way of waiting between attempts, as in `--waiting`.

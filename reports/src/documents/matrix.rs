@@ -61,7 +61,7 @@ pub struct MatrixCell {
     pub verdict: CellVerdict,
     /// Number of runs, one for each seed.
     pub runs: u64,
-    /// Number of conclusive runs: those that broke a rule, and valid ones.
+    /// Number of conclusive runs: valid runs and runs that broke a rule.
     pub exercised: u64,
     /// Number of runs that broke a counted rule.
     pub violated: u64,
@@ -71,23 +71,23 @@ pub struct MatrixCell {
     /// rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet_bound: Option<f64>,
-    /// Number of runs that broke each rule; only the rule in `kind` if there is one.
+    /// Number of runs that broke each rule or, if `kind` is present, that rule.
     pub kinds: BTreeMap<Kind, u64>,
     /// For each rule in `kinds`, the lowest seed with a violation.
     pub first_seed: BTreeMap<Kind, Seed>,
-    /// Median number of seeds until the first violation; absent if it is unknown, or with `kind`.
+    /// Median number of seeds until the first violation; absent if unknown or if `kind` is present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds_to_first: Option<u64>,
-    /// Numbers above 0 of faults of each kind that began in each phase of the protocol, over all
-    /// runs; absent if there are none, `kind` is present or the verdict is not `quiet`.
+    /// Number of faults of each kind that began in each phase of the protocol, over all runs,
+    /// without zeros; absent if no fault began, `kind` is present or the verdict is not `quiet`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<String, BTreeMap<String, u64>>,
     /// Violations that these faults and settings cannot show, in sentences; absent if there are
     /// none, `kind` is present or the verdict is not `quiet`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blind_spots: Vec<String>,
-    /// Prediction from the literature for this lock under this fault; `null` if none, or with
-    /// `kind`.
+    /// Prediction from the literature for this lock under this fault; `null` if there is none or
+    /// `kind` is present.
     pub expected: Option<Expected>,
     /// Comparison of the result with `expected`.
     pub agreement: Agreement,
@@ -106,8 +106,8 @@ pub enum CellVerdict {
     Unknown,
 }
 
-/// Comparison of a result with the literature's prediction. Violations of `unavailable`, on which
-/// the literature is silent, do not count.
+/// Comparison of a result with the literature's prediction. Violations of `unavailable` do not
+/// count, because the literature makes no predictions about them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -53,7 +53,7 @@ pub struct RealServer {
 /// Result of one violation.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Row {
-    /// Page of the gallery that pins the run; `null` if the run is not from a page.
+    /// Gallery page that shows the run; `null` if the run is not from a page.
     pub page: Option<String>,
     /// Name of the lock, as in `--client`.
     pub client: String,
@@ -85,7 +85,7 @@ pub struct Timelines {
     pub real: Vec<TimelineEntry>,
 }
 
-/// Result of a violation's repetition on real servers.
+/// Result of repeating a violation on real servers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "outcome")]
 pub enum Outcome {
@@ -172,7 +172,7 @@ fn with_timelines(reality: &Reality) -> impl Iterator<Item = (&Row, &Timelines)>
     reality.rows.iter().filter_map(|row| Some((row, row.timelines.as_ref()?)))
 }
 
-/// Returns the known reason why a gallery page has a different result on real servers.
+/// Returns the reason, if known, why a gallery page has a different result on real servers.
 fn limit(row: &Row) -> Option<&'static str> {
     let is_different = !row.real.is_same();
     match row.page.as_deref().filter(|_| is_different)? {

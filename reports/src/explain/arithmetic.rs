@@ -1,6 +1,6 @@
-//! Computes bounds on the thresholds of faults ([`bound`]). The formulas use times in a history,
-//! such as those of the grant and of the fault. The measured threshold may be worse than the bound,
-//! because the other process also needs time for its next attempt and its messages.
+//! Computes bounds on the thresholds of faults ([`bound`]). The formulas use times from a history,
+//! such as the times of the grant and of the fault. The measured threshold may be worse than the
+//! bound, because the other process also needs time for its next attempt and its messages.
 
 use crate::explain::cause::{Cause, Measure, classify};
 use crate::judge::checker::CHECKERS;
@@ -130,14 +130,14 @@ impl Case<'_, '_> {
         } else {
             return None;
         };
-        // The clock ran at the right rate until the fault began.
+        // Until the fault began, the clock ran at the right rate.
         let before = span(from, self.began()).max(0);
         let drifting = span(from.max(self.began()), to);
         let left = own_time - before;
         (drifting > 0 && left > 0).then(|| left.saturating_mul(MILLION) / drifting - MILLION)
     }
 
-    /// Returns the longest downtime, in microseconds, after which the server is back before the
+    /// Returns the longest downtime, in microseconds, with which the server is back before the
     /// holder leaves and before the lost lease would have ended.
     fn absence(&self, node: Node) -> Option<i64> {
         let early = self.is_about(Measure::Absence);
@@ -167,7 +167,7 @@ impl Case<'_, '_> {
         })
     }
 
-    /// Returns the smallest lag in µs with which a server's failure can lose the grant in transit.
+    /// Returns the smallest lag in µs with which a server's failure can lose an unreplicated grant.
     fn replication_lag(&self, from: &[Node]) -> Option<i64> {
         let grant = self.holder.grant.as_ref()?;
         let applies = self.is_about(Measure::ReplicationLag) && from.contains(&grant.node);

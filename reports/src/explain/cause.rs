@@ -100,7 +100,7 @@ macro_rules! causes {
 causes! {
     /// The holder's process was paused, or a process was paused during a lock call.
     HolderPause = holder_pause,
-    /// The holder worked longer than its lease or than the bound.
+    /// The holder worked for longer than its lease or the bound.
     HoldTooLong = hold_too_long,
     /// The lock renews its lease, but no renewal took effect in time.
     MissedRenewal = missed_renewal,
@@ -152,8 +152,7 @@ causes! {
     WaiterPause = waiter_pause,
     /// The lock became free, but a waiting process was not woken.
     MissedWakeup = missed_wakeup,
-    /// In a deadlock, each of several processes holds a lock and waits for a lock that another of
-    /// them holds.
+    /// Several processes each hold a lock and wait for a lock that another of them holds.
     LockOrder = lock_order,
     /// A lock that promises an order did not serve its waiters in this order.
     LostPlace = lost_place,
@@ -163,7 +162,7 @@ causes! {
     SharedOwner = shared_owner,
     /// The holder's session or membership ended, so its node, key or lock was deleted.
     SessionExpired = session_expired,
-    /// A server that lagged behind told a process that it holds the lock.
+    /// A lagging server told a process that the process held the lock.
     StaleRead = stale_read,
     /// The queue contains a node that no process knows of.
     OrphanNode = orphan_node,
@@ -190,7 +189,7 @@ causes! {
     NoPrimary = no_primary,
     /// During a partition, no process was granted the lock, or a grant arrived late.
     Partition = partition,
-    /// A process that was the only holder computed its write from an older value.
+    /// The only holder computed its write from an outdated value.
     OldValue = old_value,
     /// A job was done, but its completion was not recorded.
     UnrecordedJob = unrecorded_job,
@@ -213,8 +212,8 @@ impl Cause {
         Meaning { how, helps }
     }
 
-    /// Returns the rules for this cause, without duplicates. Each rule states the necessary
-    /// evidence and any reason to check the rule before others.
+    /// Returns the rules for this cause, without duplicates. Each rule states its evidence and, if
+    /// there is one, the reason to check it before other rules.
     pub fn rules(self) -> Vec<String> {
         let rows = decision::TABLE.iter().filter(|row| row.cause == self);
         let rule = |row: &decision::Row| match row.first {
@@ -229,8 +228,8 @@ impl Cause {
         self.entry().is_of_failover
     }
 
-    /// Returns whether a holder can outlive its lease, or a write can arrive after it, whatever
-    /// algorithm grants the lease.
+    /// Returns whether no algorithm that grants leases can prevent the cause: a holder can outlive
+    /// any lease, and a write can arrive after any lease.
     pub fn is_beyond_leases(self) -> bool {
         self.entry().is_beyond_leases
     }

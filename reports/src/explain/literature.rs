@@ -1,6 +1,6 @@
 //! Predictions of the literature for a lock under a fault ([`expected`]), with their source and
-//! section. Some sections about Redlock describe a single server that loses data in a restart, or
-//! whose clock expires keys early. These also apply to locks on one server.
+//! section. Some sections about Redlock describe a single server that loses data in a restart or
+//! expires keys early because of its clock. These sections also apply to locks on one server.
 
 mod stated;
 
@@ -74,7 +74,7 @@ pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Optio
     if conditions.always_has_replicas && !fault.chosen().any(Family::has_replicas) {
         return None;
     }
-    // For most locks the sources discuss only some faults, so there is no prediction for `all`.
+    // For most locks, the sources discuss only some faults, so there is no prediction for `all`.
     let is_treated = matches!(client, "single-node" | "fencing" | "redlock" | "redlock-parallel");
     if fault.is_swarm() && !is_treated {
         return None;
@@ -268,7 +268,7 @@ fn redlock(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
     })
 }
 
-/// Returns the names of all locks with a prediction, some of them repeatedly.
+/// Returns the names of all locks with a prediction, with repetitions.
 pub fn named() -> impl Iterator<Item = &'static str> {
     ["single-node", "fencing", "redlock", "redlock-parallel"].into_iter().chain(stated::clients())
 }

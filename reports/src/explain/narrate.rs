@@ -115,7 +115,7 @@ fn ends_by_itself(history: &History, event: &Event) -> bool {
     is_complete && !is_hit_then(history, event, |_| true)
 }
 
-/// Returns whether such a fault begins on the event's node at the time of the event.
+/// Returns whether a fault that satisfies `is_such` begins on the event's node at the event's time.
 fn is_hit_then(history: &History, event: &Event, is_such: impl Fn(FaultKind) -> bool) -> bool {
     let (before, after) = (before_event(history, event), after_event(history, event));
     let earlier = before.iter().rev().take_while(|one| one.time_us == event.time_us);
@@ -145,7 +145,7 @@ pub(crate) fn is_inner_release(history: &History, event: &Event) -> bool {
     matches!(event.what, What::Invoke { action: Action::Release, .. }) && depth(history, event) > 1
 }
 
-/// Returns the events before `event`, by sequence number, because a single lock's history has gaps.
+/// Returns the events before `event`. Uses sequence numbers, because one lock's history has gaps.
 fn before_event<'h>(history: &'h History, event: &Event) -> &'h [Event] {
     let at = history.events.partition_point(|earlier| earlier.sequence < event.sequence);
     &history.events[..at]
@@ -200,7 +200,7 @@ fn wait_end_text(history: &History, event: &Event, by: Node) -> &'static str {
     }
 }
 
-/// Returns whether every server with this lock lost it before the process learned of the grant.
+/// Returns whether every server that had this lock lost it before the process learned of the grant.
 /// Returns `false` for a lock that needs a quorum.
 fn granted_and_gone(history: &History, event: &Event) -> bool {
     let What::Ok { owner: Some(owner), .. } = &event.what else { return false };

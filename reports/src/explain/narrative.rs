@@ -150,7 +150,7 @@ impl Story<'_, '_> {
         self.leaves(clash);
     }
 
-    /// Tells how a process that was acquiring the lock removed another process's lock.
+    /// Tells how an acquiring process removed another process's lock.
     fn takeover(&mut self, clash: Clash, finding: &Finding) {
         let timeline = self.timeline;
         let owner = &timeline.acquisitions[clash.later];
@@ -173,7 +173,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether this acquire wrote the value before the grant, as when a script is sent
+    /// Returns whether this acquire wrote the value before the grant, such as when a script is sent
     /// twice.
     fn created_itself(&self, one: &Acquisition<'_>, granted: Moment) -> bool {
         self.timeline.keys.iter().any(|span| {
@@ -230,7 +230,7 @@ impl Story<'_, '_> {
         let left = left.map_or(until, |left| left.time);
         let faults = between.faults().into_iter();
         let faults = faults.filter(|(_, fault)| !self.is_before_release(fault, finding));
-        // Tell all faults that delay a message or hit the holder or servers, as each may matter.
+        // Include all faults that delay a message or hit the holder or servers, as each may matter.
         let faults = faults.enumerate().filter(|(place, (relevance, _))| {
             *place < FAULTS_MAX || *relevance <= Relevance::OfServers
         });
@@ -312,7 +312,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the last fault that made a server of the split unreachable before the promotion.
+    /// Adds the last fault that made one of the two servers unreachable before the promotion.
     fn reason_of_promotion(&mut self, servers: [Node; 2], promoted: Moment) {
         let timeline = self.timeline;
         let promoted_at = timeline.history.events[promoted.index].node;
@@ -399,7 +399,7 @@ impl Story<'_, '_> {
             }
             SectionEnd::Release | SectionEnd::Open => "leaves its critical section",
         };
-        // A process may continue although it noticed the loss, so its exit explains a later write.
+        // A process may write after it noticed the loss, so its exit explains a later write.
         let weight = match section.ended_by {
             SectionEnd::Lost => Weight::Turn,
             _ => Weight::Detail,

@@ -34,7 +34,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// Returns the event at an index of the history. Panics if the index is out of range.
+    /// Describes the event at an index of the history. Panics if the index is out of range.
     pub fn of(history: &History, index: usize) -> Step {
         let event = &history.events[index];
         let (sequence, time_us, process) = (event.sequence, event.time_us, event.node);

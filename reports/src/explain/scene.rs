@@ -53,7 +53,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.taker)
     }
 
-    /// Returns when and how the holder's lock ended. If a process overwrote the lock's value
+    /// Returns when and how the holder's lock first ended. If a process overwrote the lock's value
     /// without getting the lock, the end of the new value counts.
     pub(super) fn gone(&self) -> Option<(Moment, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
@@ -71,7 +71,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         Some(removed.unwrap_or((at, how)))
     }
 
-    /// Returns the process whose command last ended the lock up to the later grant, when and how.
+    /// Returns the process whose command last ended the lock by the later grant, and when and how.
     pub(super) fn last_loss(&self) -> Option<(Node, SimTime, KeyEnd)> {
         let (held, taken) = (self.holder.grant.as_ref()?, self.taker.grant.as_ref()?);
         let ends = self.timeline.keys_of(self.holder).filter_map(|key| key.to);
@@ -81,7 +81,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         Some((self.timeline.asked_by(at)?, at.time, how))
     }
 
-    /// Returns whether a primary, and not only a replica, recorded that this change ended the lock.
+    /// Returns whether a primary, not only a replica, recorded that this change ended the lock.
     fn is_of_primary(&self, change: Change) -> bool {
         self.timeline.keys_of(self.holder).any(|key| match key.to {
             Some((_, KeyEnd::Changed { change: ended, primary, .. })) => ended == change && primary,
@@ -97,8 +97,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         ended.map(|key| key.node).collect()
     }
 
-    /// Returns the servers at which this change ended the holder's lock, as the subject of a
-    /// sentence, and whether the subject is singular.
+    /// Returns the subject of a sentence about the servers at which this change ended the holder's
+    /// lock, and whether the subject is singular.
     pub(super) fn lost_at(&self, change: Change) -> (String, bool) {
         // Replicas repeat changes, so if a primary recorded the change, only primaries count.
         let at_primary = self.is_of_primary(change);
@@ -115,7 +115,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         }
     }
 
-    /// Returns whether the late write is the write whose update was lost.
+    /// Returns whether the lost update is that of the late write.
     pub(super) fn is_overwritten_late(&self) -> bool {
         let landed = self.clash.late_write.map(|index| self.timeline.moment(index).time);
         self.kind == Kind::LostUpdate && landed.is_some_and(|landed| landed < self.at)
@@ -209,7 +209,7 @@ impl<'t, 'h> Scene<'t, 'h> {
     }
 
     /// Returns the process whose release removed the holder's lock, and when it began that release.
-    /// Returns `None` unless exactly one release of the process has no known outcome.
+    /// Returns `None` unless exactly one release of the process has an unknown outcome.
     pub(super) fn removal_sent(&self) -> Option<(Node, Moment)> {
         let (removed, _) = self.gone()?;
         let by = self.timeline.asked_by(removed)?;
@@ -298,8 +298,8 @@ impl<'t, 'h> Scene<'t, 'h> {
         self.holder.grant.is_none() || self.taker.grant.is_none()
     }
 
-    /// Returns the server and the writer of a value that another process wrote and that existed at
-    /// the entry of `told`, if the process of `told` also writes this value.
+    /// Returns a server that had another process's value at the entry of `told`, and that process,
+    /// if the process of `told` also writes this value.
     pub(super) fn same_value_at(&self, told: &Acquisition<'_>) -> Option<(Node, Node)> {
         let entered = told.completed?;
         let machine = told.process.machine();

@@ -80,7 +80,7 @@ fn grants_of(timeline: &Timeline<'_>, clash: Option<Clash>) -> Vec<usize> {
         .collect()
 }
 
-/// Orders the events of a witness, and drops repetitions.
+/// Sorts the event indices of a witness and removes duplicates.
 fn sorted(mut witness: Vec<usize>) -> Vec<usize> {
     witness.sort_unstable();
     witness.dedup();

@@ -42,7 +42,7 @@ kinds! {
     Oversold = Harm,
     /// A number, such as an order number, was issued twice.
     DuplicateNumber = Harm,
-    /// A number was issued that is lower than a number issued earlier.
+    /// A number lower than an earlier one was issued.
     NumberRegression = Harm,
     /// A job was done a second time.
     RepeatedJob = Harm,
@@ -140,7 +140,7 @@ pub struct Finding {
     pub kind: Kind,
     /// Start of the violation, in true time.
     pub at: SimTime,
-    /// Zero for an instantaneous violation.
+    /// Duration of the violation; zero if it is instantaneous.
     pub duration: Micros,
     /// Processes involved, in an order that depends on the rule.
     pub processes: Vec<Node>,
@@ -155,7 +155,7 @@ pub struct Clash {
     /// Index in the timeline's acquisitions.
     pub earlier: usize,
     pub later: usize,
-    /// Index in the history of the earlier holder's write, if the violation is about a write.
+    /// Index of the earlier holder's write in the history, if the violation is about a write.
     pub late_write: Option<usize>,
 }
 

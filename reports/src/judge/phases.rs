@@ -28,15 +28,15 @@ enum Phase {
     GuardedWrite,
 }
 
-/// A thread's phase and number of open critical sections. A reentrant lock has several sections.
+/// A thread's phase and number of open critical sections, several of them with a reentrant lock.
 #[derive(Clone, Copy)]
 struct Thread {
     phase: Phase,
     sections: u32,
 }
 
-/// Returns each fault's kind, and the most critical phase of the threads of the processes that the
-/// fault names. If none of these has acted yet, all threads count.
+/// Returns each fault's kind with a phase: the most critical phase of any thread of the processes
+/// that the fault names. If none of these processes has acted yet, all threads count.
 pub fn phases(history: &History) -> Vec<(String, String)> {
     let mut at: BTreeMap<Node, Thread> = BTreeMap::new();
     let mut met = Vec::new();

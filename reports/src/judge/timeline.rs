@@ -60,7 +60,7 @@ pub struct Timeline<'h> {
 }
 
 impl<'h> Timeline<'h> {
-    /// Expects a history that `validate` accepts, or a part of it from [`History::by_lock`].
+    /// Expects a history that `validate` accepts, or one lock's part from [`History::by_lock`].
     pub fn new(history: &'h History) -> Timeline<'h> {
         let mut acquisitions = acquisition::all(history);
         granting::set_grants(history, &mut acquisitions);
@@ -117,7 +117,7 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// Returns the requested lease, which only Redis servers record.
+    /// Returns the requested lease; `None` at servers other than Redis, which do not record it.
     pub(crate) fn lease_asked(&self, at: Moment) -> Option<Micros> {
         let event = &self.history.events[at.index];
         match (&event.what, event.node) {
@@ -192,8 +192,8 @@ impl<'h> Timeline<'h> {
         refusals
     }
 
-    /// Returns one of `processes` that waits until the end of the run, and when its node expired
-    /// during the wait.
+    /// Returns one of `processes` that waits until the end of the run although its node expired,
+    /// and when the node expired.
     pub(crate) fn waiter_without_node(&self, processes: &[Node]) -> Option<(Node, Moment)> {
         let open = self.acquisitions.iter().filter(|one| one.completed.is_none());
         let mut waiting = open.filter(|one| processes.contains(&one.process));
@@ -214,7 +214,7 @@ impl<'h> Timeline<'h> {
         self.sections.iter().find(|section| section.acquisition == acquisition)
     }
 
-    /// Returns the critical section that an acquire with this number began.
+    /// Returns the critical section that the acquire with this operation number began.
     pub(crate) fn section_of_call(&self, operation: u64) -> Option<&Section> {
         self.section_of(self.acquisition_of(operation)?)
     }
@@ -306,7 +306,7 @@ impl<'h> Timeline<'h> {
         own.filter_map(|span| span.to).min_by_key(|(at, _)| *at)
     }
 
-    /// Returns `true` if the process had the lock before under the same owner value. A late release
+    /// Returns `true` if the process had an earlier lock with the same owner value. A late release
     /// of the earlier lock can then remove the later lock.
     pub(crate) fn reuses_owner(&self, acquisition: &Acquisition<'_>) -> bool {
         self.acquisitions.iter().any(|earlier| {
@@ -409,7 +409,7 @@ fn owner_of_value(value: &str) -> &str {
     owner_and_count(value).0
 }
 
-/// Returns the process that created the node, or that acquired the lock with it.
+/// Returns the process that created this node, or that acquired the lock with it.
 pub(crate) fn creator(history: &History, node: &str) -> Option<Node> {
     history.events.iter().find_map(|event| match &event.what {
         What::Server { change, value: Some(value), by, .. } => {

@@ -40,7 +40,7 @@ pub fn verify(document: &Value, uncovered: Uncovered) -> Result<Protection, Dama
     }
 }
 
-/// Formats a whole float like an integer, so that `1` and `1.0` have the same hash.
+/// Feeds the value to the hash. Writes `1.0` as `1`, so that both have the same hash.
 fn feed(hasher: &mut Sha256, value: &Value, uncovered: Uncovered) {
     match value {
         Value::Object(members) => {

@@ -26,7 +26,7 @@ pub fn digest(history: &History) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Removes the lease, because histories of version 1 lack it.
+/// Removes the lease, which histories of version 1 do not contain.
 fn without_lease(what: &What) -> Cow<'_, What> {
     match what {
         What::Server { lease_us: Some(_), .. } => {

@@ -68,7 +68,7 @@ pub struct Event {
     /// Virtual time of the event in microseconds.
     pub time_us: SimTime,
     /// Node of the event: a process or one of its threads, a server, a Sentinel, or the storage.
-    /// Starts and crashes of a process concern all its threads, and their events name the first.
+    /// Starts and crashes of a process concern all its threads, but name only the first thread.
     pub node: Node,
     /// Kind of event, in `event`, and the fields of that kind.
     #[serde(flatten)]

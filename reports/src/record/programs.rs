@@ -39,7 +39,7 @@ pub struct ProgramReport {
     pub preempted: u32,
 }
 
-/// Hashes and versions of the code that the programs of a run executed.
+/// Hashes and versions of the code that a run's programs executed.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Ran {
     /// SHA-256 in hex of each executed file, and of each file that was read as code outside the
@@ -126,7 +126,7 @@ fn word_of_command(word: &str) -> String {
     pieces.join("'\"'")
 }
 
-/// Quotes a text for a shell, unless quotes are clearly unnecessary.
+/// Quotes the text for a shell, unless it clearly needs no quotes.
 pub fn shell_word(text: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,+=:/%".contains(letter);
     match !text.is_empty() && text.chars().all(is_plain) {

@@ -192,7 +192,7 @@ impl Story {
         self.event(ms, node, What::FaultEnded { fault, kind: kind.parse().expect("a kind") })
     }
 
-    /// Adds a fault that begins and ends at the ends of `ms`. It ends at the first of its nodes.
+    /// Adds a fault that lasts for `ms`. The event of its end names only the first node.
     pub(crate) fn faulted(self, ms: Range<u64>, fault: u32, kind: &str, nodes: &[Node]) -> Story {
         self.fault_began(ms.start, fault, kind, nodes).fault_ended(ms.end, fault, kind, nodes[0])
     }

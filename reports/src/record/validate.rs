@@ -1,4 +1,4 @@
-//! Rejects histories that the checkers do not expect.
+//! Rejects histories that break the assumptions of the checkers.
 
 use crate::record::history::{Action, Event, FORMAT, History, VERSION, What};
 use fencepost_faults::{Node, SimTime};

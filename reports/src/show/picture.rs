@@ -30,7 +30,7 @@ pub(crate) struct Scene {
     pub(crate) messages: Vec<WireMessage>,
     pub(crate) clocks: Vec<ClockLine>,
     pub(crate) focuses: Vec<Focus>,
-    /// `false` if the report has no history, so the scene has only the events of its timeline.
+    /// `false` if the report has no history, so that the scene has only the events of the timeline.
     pub(crate) is_whole: bool,
 }
 

@@ -67,7 +67,7 @@ fn without_lack_of_progress(mut judgement: Judgement, failed_server: Option<&str
     judgement
 }
 
-/// Returns events around a violation in `found`, and events of the same period in `other`.
+/// Returns the events around a violation in `found`, and the events of that period in `other`.
 pub fn side_by_side(
     violation: &Violation,
     found: &History,

@@ -97,7 +97,7 @@ pub const PUBLISHED: &[Published] = &[
     of("watchdog", "none", "watchdog-hold-20s", "1 late message, 2 processes, holds of 20s"),
 ];
 
-/// A violation that an exploration found and that a sweep may miss.
+/// A violation that an exploration found and a sweep may miss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Counterexample {
     pub client: &'static str,
@@ -105,8 +105,8 @@ pub struct Counterexample {
     settings: &'static str,
 }
 
-/// These locks are freed when a crash of the holder ends the holder's connection. The next process
-/// can then enter before the holder's last write arrives.
+/// A crash of the holder ends its connection, which frees these locks. The next process can then
+/// enter before the holder's last write arrives.
 pub const COUNTEREXAMPLES: &[Counterexample] = &[
     Counterexample { client: "mysql-get-lock", fault: "client-crash", settings: "" },
     Counterexample { client: "mysql-get-lock-checked", fault: "client-crash", settings: "" },
@@ -134,8 +134,8 @@ pub fn published(
 }
 
 impl Published {
-    /// Compares only ttl, replicas, persistence, downtime, number of masters and hold. A setting
-    /// that the scenario omits has its built-in value.
+    /// Compares only ttl, replicas, persistence, downtime, number of masters and hold. Omitted
+    /// settings have their built-in values.
     fn has_settings_of(&self, scenario: &Value) -> bool {
         let stated = |key: &str, built_in: &str| match scenario.get(key) {
             None | Some(Value::Null) => built_in.to_owned(),

@@ -80,12 +80,12 @@ pub struct RunReport {
     pub faults_began: Vec<u32>,
     /// Fault plan of the run.
     pub plan: FaultPlan,
-    /// Lengths of leases, critical sections and waits in the run, by scenario key. They override
-    /// the report's config.
+    /// Lengths of leases, critical sections and waits in the run, by scenario key. These lengths
+    /// override the report's config.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lengths: BTreeMap<String, String>,
-    /// Number of processes and cycles of the replay of a minimal run. They override the report's
-    /// config. Absent for all other runs.
+    /// Numbers of processes and cycles in the replay of a minimal run, which override the report's
+    /// config; absent for all other runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<MinimalWorkload>,
     /// Durations of acquires, critical sections and releases, in microseconds.
@@ -97,8 +97,8 @@ pub struct RunReport {
     /// Comparison with the expected results; absent if no results are expected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<Expectation>,
-    /// Events of one lock around its violations, or around the faults if nothing was violated, or
-    /// the first events if there were no faults either.
+    /// Events of one lock around its violations; without violations, around the faults; without
+    /// faults, the first events.
     pub timeline: Vec<TimelineEntry>,
     /// Complete history of the run; absent unless requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -187,15 +187,15 @@ pub struct ViolationReport {
     pub minimal_run: Option<MinimalRun>,
     /// Threshold of a fault's magnitude; `null` if none was found.
     pub boundary: Option<Boundary>,
-    /// For each fault of the minimal plan, and each pair in a plan of at most six faults, the
-    /// result of the run without them.
+    /// Results of the minimal run without each fault and, if the plan has at most six faults,
+    /// without each pair of faults.
     #[serde(default)]
     pub but_for: Vec<ButFor>,
-    /// Pairs of events of the minimal run, each with the result of swapping their order; absent if
-    /// none was swapped.
+    /// Pairs of events of the minimal run, each with the result of swapping them; absent if no pair
+    /// was swapped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub necessary_order: Vec<OrderedPair>,
-    /// For each safeguard that fits the run and the violation, its effect.
+    /// Effect of each safeguard that fits the run and the violation.
     #[serde(default, deserialize_with = "remedies_of_any_version")]
     pub remedies: Vec<Remedy>,
     /// Command line that reproduces the violation.
@@ -241,10 +241,10 @@ pub struct Boundary {
     pub quantity: String,
     /// Value at which the violation happens, in the unit of the quantity.
     pub enough: i64,
-    /// Neighbouring value at which the violation does not happen, in the unit of the quantity. Its
-    /// size is one step less than that of `enough`; if a shorter downtime is worse, one step more.
+    /// Neighbouring value at which the violation does not happen, in the unit of the quantity: one
+    /// step smaller in size than `enough`, or one step larger if a shorter downtime is worse.
     pub not_enough: i64,
-    /// Cause of the remaining violation, if a run with `not_enough` still breaks the rule from
+    /// Cause of the remaining violation, if a run with `not_enough` still breaks the rule for
     /// another cause; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_enough_cause: Option<Cause>,
@@ -261,7 +261,7 @@ pub struct ButFor {
     /// `id` of the second removed fault; absent if only one fault was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub and_fault: Option<u32>,
-    /// `true` if the violation still happens, from the same cause, without the removed faults.
+    /// `true` if the violation still happens for the same cause without the removed faults.
     pub violation_without_it: bool,
     /// Cause of the remaining violation, if `violation_without_it` is `false` but the run still
     /// breaks the rule for another cause; otherwise absent.
@@ -270,7 +270,7 @@ pub struct ButFor {
 }
 
 /// Effect of one safeguard on a violation. The counts of broken runs include every run that breaks
-/// the violation's rule, whatever the cause.
+/// the violation's rule, for any cause.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Remedy {
     /// Name of the safeguard, such as `fencing`, `lease` or `WAIT`.
@@ -301,10 +301,10 @@ pub struct Remedy {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnThisPlan {
-    /// With the safeguard the run does not show the violation. The run is conclusive, and the same
+    /// With the safeguard, the run does not show the violation. The run is conclusive, and the same
     /// faults hit the processes in the same state as without the safeguard.
     Gone,
-    /// With the safeguard the run still shows the violation, from the same cause.
+    /// With the safeguard, the run still shows the violation for the same cause.
     StillThere,
     /// The two runs are not comparable, for example because the faults hit other operations, or
     /// because no process got the lock with the safeguard.
@@ -363,10 +363,10 @@ pub struct TimelineEntry {
     pub nested: bool,
     /// `true` if the event is evidence of a violation.
     pub witness: bool,
-    /// Number of events of the lock omitted between the previous entry and this entry.
+    /// Number of the lock's events omitted between the previous entry and this one.
     #[serde(default)]
     pub left_out: u64,
-    /// For each outer critical section that began among the omitted events, its node.
+    /// Node of each outer critical section that began among the omitted events.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out_sections: Vec<Node>,
     /// Nodes in a critical section immediately after the event.

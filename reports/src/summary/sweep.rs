@@ -53,7 +53,7 @@ pub struct Sweep {
     /// Checksum of this document without the measurements; absent in documents of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<String>,
-    /// Range from the first seed of the shard to the last seed that was run.
+    /// Range from the shard's first seed to the last seed that was run.
     pub seeds: SeedRange,
     /// Ranges within `seeds` that were not run, in ascending order; absent if all seeds were run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

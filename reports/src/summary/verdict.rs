@@ -45,7 +45,7 @@ pub struct Judgement {
     pub violations: Vec<Violation>,
 }
 
-/// A history without findings is valid if it is conclusive, otherwise unknown.
+/// Judges a history. Without findings, it is valid if it is conclusive, otherwise unknown.
 pub fn judge(history: &History) -> Judgement {
     judge_by(CHECKERS, history)
 }
@@ -92,7 +92,7 @@ fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     })
 }
 
-/// Returns why the run is inconclusive, if it was cut off while a process had been in its critical
+/// Returns why the run is inconclusive, if it was cut off after a process had been in its critical
 /// section for longer than the progress bound.
 fn never_left(timeline: &Timeline<'_>) -> Option<String> {
     let header = &timeline.history.header;
@@ -108,8 +108,8 @@ fn never_left(timeline: &Timeline<'_>) -> Option<String> {
     ))
 }
 
-/// Returns why the run is inconclusive, if it was cut off while a live process had been in a
-/// release for longer than the progress bound.
+/// Returns why the run is inconclusive, if it was cut off after a live process had been in a
+/// release call for longer than the progress bound.
 fn never_released(timeline: &Timeline<'_>) -> Option<String> {
     let bound = timeline.history.header.progress_bound_us;
     let ended = timeline.history.ended.filter(|ended| ended.why != WhyEnded::Finished)?;
@@ -178,8 +178,8 @@ fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     Some(format!("{who} acquired the lock; {advice}"))
 }
 
-/// Returns why the outcome of the last acquire is unknown, in parentheses, if it is. Acquires of
-/// the probe do not count.
+/// If the outcome of the last acquire is unknown, returns why, in parentheses. Acquires of the
+/// probe do not count.
 fn last_unknown(timeline: &Timeline<'_>) -> String {
     let own = timeline.acquisitions.iter().filter(|one| one.process.machine() != Node::Probe);
     let last = own.filter_map(|one| one.completed).max();

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// A broken rule in one run, with all its occurrences that have the same cause. Unless stated
+/// A broken rule in one run, with all occurrences that have the same cause. Unless stated
 /// otherwise, a field describes the first occurrence.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Violation {
@@ -111,7 +111,7 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
     }
 }
 
-/// For a takeover, drops the evidence from before the victim's acquire, such as the events of the
+/// For a takeover, drops the evidence from before the owner's acquire, such as the events of the
 /// remover's earlier lock.
 fn with_evidence_for(timeline: &Timeline<'_>, cause: Cause, finding: &Finding) -> Finding {
     let mut told = finding.clone();

@@ -60,7 +60,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Counts the slices that both lists contain. `is_one_by_one` first describes each difference.
+/// Counts the slices that both lists contain. If `is_one_by_one`, first describes each difference.
 fn slices(a: &[Slice], b: &[Slice], is_one_by_one: bool) -> Vec<String> {
     let same = a.iter().filter(|slice| b.contains(slice)).count();
     let mut lines = Vec::new();

@@ -60,8 +60,8 @@ pub struct LooseUnit {
     /// Number of delayed messages in each plan of the unit; absent if the plans delay no messages.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub delays: u8,
-    /// Number of the unit among all units with as many faults and delays, counted from 0. A unit is
-    /// a base run, a kind and target in one, or a first fault or delay.
+    /// Number of the unit among all units with these numbers of faults and delays, counted from 0.
+    /// A unit is a base run, a kind and target in it, or a first fault or delay.
     pub unit: u64,
     /// Number of runs in the unit.
     pub runs: u64,

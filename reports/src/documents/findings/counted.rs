@@ -4,7 +4,7 @@ use crate::summary::sweep::{Ranges, SeedRange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Seeds that were counted under one fault with the same settings.
+/// Seeds whose runs were counted for one fault and one set of options.
 ///
 /// A sweep states how many of its runs show an anomaly, but names only a few of them. If a sweep
 /// shares some seeds with the counted ones, and neither contains the other, the count is a lower
@@ -27,7 +27,7 @@ impl Counted {
         Counted { fault: fault.to_owned(), options: options.to_owned(), seeds: Vec::new(), runs: 0 }
     }
 
-    /// Adds seeds of which `runs` show the anomaly. Returns how many are new, or a lower bound.
+    /// Adds seeds, `runs` of which show the anomaly. Returns how many were new, or a lower bound.
     pub(super) fn add(&mut self, swept: &[SeedRange], runs: u64) -> u64 {
         let (before, after) = (joined(&[&self.seeds]), joined(&[&self.seeds, swept]));
         let swept = joined(&[swept]).count();

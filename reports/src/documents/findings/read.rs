@@ -82,7 +82,7 @@ fn finding(line: &str) -> Result<Finding, String> {
     Ok(finding)
 }
 
-/// Adds the options of the finding to its runs that do not state their own.
+/// Adds the finding's options to each of its runs that states no options.
 fn state_options(finding: &mut Value) {
     let options = finding.get("options").cloned();
     let runs = finding.get_mut("shown_by").and_then(Value::as_array_mut);
@@ -93,7 +93,7 @@ fn state_options(finding: &mut Value) {
     }
 }
 
-/// Removes the options of runs that have the options of the finding.
+/// Removes the options of each run whose options equal those of the finding.
 fn omit_options(finding: &mut Value) {
     let options = finding.get("options").cloned();
     let runs = finding.get_mut("shown_by").and_then(Value::as_array_mut);

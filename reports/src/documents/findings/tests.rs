@@ -11,7 +11,7 @@ fn states(findings: &Findings) -> BTreeSet<FindingState> {
     findings.all.values().map(|one| one.state).collect()
 }
 
-/// Enters a retest of all findings `ids` with these options.
+/// Records a retest of the findings `ids` with these options.
 fn retest(
     findings: &mut Findings,
     (ids, is_shown, options): (&BTreeSet<String>, bool, &str),

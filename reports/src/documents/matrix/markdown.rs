@@ -149,7 +149,7 @@ fn found(cell: &MatrixCell, scenario: &Value) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-/// Links are relative to `docs`, the folder of the page.
+/// Describes the cell's published explorations. Links are relative to `docs`, the page's folder.
 fn explored(cell: &MatrixCell, scenario: &Value) -> String {
     if cell.verdict != CellVerdict::Quiet {
         return String::new();

@@ -4,7 +4,7 @@
 //! runs, the counts by rule and the first seeds must be equal. Otherwise, Fisher's exact test
 //! (Fisher 1922) compares the shares, at a significance level of 5 % over all comparisons
 //! (Bonferroni). If only the last seed differs, first seeds must also be equal within the common
-//! range. A cell that is in only one matrix, or was quiet and is now violated, is always stale.
+//! range. A cell is always stale if it is in only one matrix, or was quiet and is now violated.
 
 use super::{CellVerdict, Matrix, MatrixCell};
 use crate::judge::finding::Kind;

@@ -5,7 +5,7 @@ use crate::record::history::What;
 use crate::summary::report::TimelineEntry;
 use std::fmt::Write;
 
-/// Greatest difference between the times of one event in both runs, in microseconds.
+/// Equal events further apart than this, in microseconds, do not share a line.
 const APART_MAX_US: u64 = 1_000_000;
 
 pub(super) struct Line<'t> {

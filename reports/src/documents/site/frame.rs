@@ -1,4 +1,4 @@
-//! Renders the frame of each page, with links to the start page and the search, and a menu.
+//! Renders the frame of each page: a menu, and links to the start page and the search.
 
 use super::path::between;
 use super::{SCHEMAS, SEARCH};

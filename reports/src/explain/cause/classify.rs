@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn the_rows_of_a_question_stand_together_and_say_why_they_stand_in_this_order() {
         assert!(TABLE.is_sorted_by_key(|row| row.question));
-        // Here, a row without a reason excludes the rows below it, so their order is irrelevant.
+        // Here, a row without a reason excludes the rows below it, so their order does not matter.
         let exclusive = [Question::Standstill, Question::UntrueAnswer, Question::Session];
         for pair in TABLE.windows(2).filter(|pair| pair[0].question == pair[1].question) {
             let says = !pair[0].first.is_empty() || exclusive.contains(&pair[0].question);

@@ -28,8 +28,8 @@ fn between(scene: &Scene<'_, '_>) -> String {
     let server = expired.map(|(at, _)| scene.timeline.history.events[at.index].node);
     let stepped = scene.wrong_clock(FaultKind::ClockJump);
     match server.zip(stepped) {
-        // Redis replicates the end of a lease as an absolute time, which a server with another
-        // clock compares with its own clock.
+        // Redis replicates the end of a lease as an absolute time by the primary's clock. Another
+        // server compares this time with its own clock.
         Some((server @ Node::Redis(_), fault)) if !fault.names(server) => format!(
             "{clock}. {server} compared the end of the lease, a time by that clock, with its own \
              clock, so the lock of {holder} expired too early."

@@ -2,9 +2,9 @@
 //!
 //! `classify` asks the [`Question`]s of a finding in order. For each question, `classify` tries the
 //! rows from the top, and the first row that applies gives the cause. If no row applies, `classify`
-//! asks the next question. A row does not apply if its cause needs an event that the run does not
-//! have before the violation ends. If several servers lost a lock early and for different reasons,
-//! the reason whose row comes first is the cause.
+//! asks the next question. A row does not apply if its cause needs an event that did not happen
+//! before the end of the violation. If several servers lost a lock early for different reasons, the
+//! reason whose row comes first is the cause.
 
 use super::Cause;
 use crate::explain::evidence::{
@@ -53,7 +53,7 @@ pub(super) enum Test {
     /// Tests how a server lost the lock. The loss at the server of the earlier grant takes
     /// precedence if the other server may have copied it.
     Loss(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
-    /// Tests how the server of the later grant had lost the lock.
+    /// Tests how the server of the later grant lost the lock.
     LossThere(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
 }
 
@@ -72,7 +72,7 @@ macro_rules! table {
 
 table! {
     // Rows with different `Standstill`s exclude each other; `evidence/standstill.rs` decides which
-    // one applies.
+    // row applies.
     Standstill {
         LockOrder: "a waiting process holds this lock and waits for another",
             When(|case| case.is_at(Standstill::HeldByWaiter));
@@ -256,7 +256,7 @@ table! {
         SessionExpired: "the holder's session ended",
             When(|case| case.is_gone(SessionLoss::WithSession));
     }
-    // Removals of the lock come first, then locks that a server lost, then early ends of leases and
+    // Removals of the lock come first, then losses at a server, then early ends of leases and
     // replaced locks.
     EarlyLoss {
         StaleTakeover: "another process removed the lock while acquiring it",

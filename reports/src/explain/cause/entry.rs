@@ -14,15 +14,15 @@ pub(super) struct Entry {
     /// `true` if the lock's own code is at fault.
     pub(super) is_of_lock_code: bool,
     pub(super) tells: Tells,
-    /// `between` returns the sentence for a finding with a clash, and `alone` returns the sentence
-    /// for any other finding. If the sentence is empty, the report uses `Cause::what`.
+    /// `between` returns the sentence for a finding with a clash, `alone` for any other finding. If
+    /// the sentence is missing or empty, the report uses `Cause::what`.
     pub(super) between: Option<fn(&Scene<'_, '_>) -> String>,
     pub(super) alone: Option<fn(&Case<'_, '_>) -> String>,
     pub(super) measure: Option<Measure>,
 }
 
 impl Entry {
-    /// The fields in which most causes are alike. Each cause has its own `how` and `helps`.
+    /// Defaults that fit most causes. Each cause sets its own `how` and `helps`.
     pub(super) const PLAIN: Entry = Entry {
         how: "",
         helps: "",

@@ -65,7 +65,7 @@ fn between(scene: &Scene<'_, '_>) -> String {
 }
 
 /// Returns the server at which the taker overwrote the holder's lock, if the taker's acquire began
-/// after the holder's acquire had ended, so that no steps of the two interleaved.
+/// after the holder's acquire had ended, so that their steps did not interleave.
 fn overwritten_at(scene: &Scene<'_, '_>, replacer: Node) -> Option<Node> {
     let (holder, taker) = (scene.holder, scene.taker);
     let (gone, how) = scene.gone()?;

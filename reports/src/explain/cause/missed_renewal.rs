@@ -50,7 +50,7 @@ fn cut(scene: &Scene<'_, '_>) -> Option<String> {
         fault.kind == FaultKind::Partition && fault.names(process.machine()) && fault.names(server)
     });
     let began = SimTime(ends.0.saturating_sub(scene.lease().0));
-    // If the server executed a command of the process meanwhile, both are on the same side.
+    // A partition did not separate them if the server executed a command of the process.
     let answers = |cut: &FaultSpan<'_>| {
         let span = &scene.timeline.history.events[cut.from.index..];
         let until = cut.to.map_or(ends, |to| to.time);

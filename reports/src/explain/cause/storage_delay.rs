@@ -13,7 +13,7 @@ pub(super) static ENTRY: Entry = Entry {
     ..Entry::PLAIN
 };
 
-/// Returns whether the finding is about a later write, so a sentence must name the late writer.
+/// Returns whether the finding is about another write, so a sentence must name the late writer.
 fn is_of_another_write(kind: Kind) -> bool {
     matches!(
         kind,

@@ -49,7 +49,7 @@ fn overlap_said(cause: Cause, story: Story) -> String {
     sentence(cause, Kind::Overlap, story)
 }
 
-/// Returns the cause that the judge finds, and its sentence.
+/// Returns the cause of the violation in the story, and the cause's sentence.
 fn explained(kind: Kind, story: Story) -> (Cause, String) {
     let cause = cause(kind, story.clone());
     (cause, sentence(cause, kind, story))

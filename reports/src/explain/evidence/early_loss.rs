@@ -81,12 +81,12 @@ impl<'t, 'h> Handover<'t, 'h> {
         let over = lease.ends();
         let lost_before = || {
             self.span_at(node).and_then(|span| span.to).is_some_and(|(to, how)| {
-                // A server that counts in whole seconds may end a lease up to one second early.
+                // A server that counts whole seconds may end a lease up to one second early.
                 let margin = match (how, node) {
                     (KeyEnd::Changed { change: Change::Expired, .. }, Node::Server(_)) => COARSE,
                     _ => GRANULARITY,
                 };
-                // A server that was replaced may expire its copy before a later extension.
+                // A replaced server may expire its copy before an extension at another server.
                 lease.from <= to.time
                     && to <= self.granted_again
                     && to.time + margin < over
@@ -101,7 +101,7 @@ impl<'t, 'h> Handover<'t, 'h> {
         was_over && !lost_before()
     }
 
-    /// Returns whether the server had the lock without an expiry, so that no lease could end.
+    /// Returns whether the server had the lock without an expiry, so there was no lease to end.
     fn had_no_lease(&self, node: Node) -> bool {
         let span = self.span_at(node);
         let by_time = |span: &KeySpan<'_>| matches!(span.to, Some((_, KeyEnd::Replaced)));
@@ -202,15 +202,15 @@ impl<'t, 'h> Handover<'t, 'h> {
         if self.is_harmless(at_taking_server.as_ref(), held_at) {
             return None;
         }
-        // A server that has been promoted no longer copies what its old primary loses.
+        // After its promotion, a server no longer copies what its old primary loses.
         let promoted = self.timeline.roles.promoted(taken_at, self.granted_again);
         let ended = self.span_at(held_at).and_then(|span| span.to).map(|(at, _)| at);
         let is_copied = promoted.zip(ended).is_none_or(|(promoted, ended)| ended < promoted);
         Some(LockLoss { at_granting_server: first().filter(|_| is_copied), at_taking_server })
     }
 
-    /// Returns whether the granting server removed only earlier locks with the same owner value. If
-    /// so, a removal at a replica repeats such a removal, and does not concern this lock.
+    /// Returns whether the granting server removed only earlier locks with the same owner value. A
+    /// removal at a replica then repeats one of these, and does not concern this lock.
     fn removed_only_earlier(&self, held_at: Node) -> bool {
         let removed = |how| matches!(how, KeyEnd::Changed { change: Change::Removed, .. });
         let owner = self.holder.owner;

@@ -1,4 +1,4 @@
-//! Finds out whether a late write was delayed, or was sent late.
+//! Finds out whether a late write was delayed or was sent late.
 
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{FaultSpan, Moment, SectionEnd, Timeline};

@@ -15,8 +15,8 @@ pub(super) fn call(timeline: &Timeline<'_>, invoked: Moment) -> bool {
 }
 
 /// Returns whether a given-up call left the lock's count too high: an acquire that the server
-/// counted, or a release that did not lower the count. A call that returned in spite of an
-/// interrupt left nothing behind.
+/// counted, or a release that did not lower the count. A call that returned an outcome despite
+/// being interrupted does not count.
 pub(super) fn left_count_too_high(timeline: &Timeline<'_>, standing: &KeySpan<'_>) -> bool {
     let events = &timeline.history.events;
     let has_outcome = |of: u64| {
@@ -40,7 +40,7 @@ pub(super) fn left_count_too_high(timeline: &Timeline<'_>, standing: &KeySpan<'_
     })
 }
 
-/// Returns whether a server that has the lock changed it so for the call invoked at this time.
+/// Returns whether the lock's server changed it in this `way` for the call invoked at this time.
 fn was_changed(
     timeline: &Timeline<'_>,
     standing: &KeySpan<'_>,
@@ -98,8 +98,8 @@ fn was_disturbed(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
     })
 }
 
-/// Returns whether each of the processes had given up a call, and the last lock may be due to such
-/// a call. The probe gives up no call.
+/// Returns whether each of the processes had given up a call, and such a call may have left the
+/// last lock behind. The probe never gives up a call.
 pub(super) fn all_gave_up(timeline: &Timeline<'_>, processes: &[Node], until: SimTime) -> bool {
     let did = |process: &Node| {
         let events = timeline.history.events.iter().take_while(|event| event.time_us <= until);
@@ -123,7 +123,7 @@ fn is_last_of_another_call(timeline: &Timeline<'_>, until: SimTime) -> bool {
     })
 }
 
-/// Returns the acquires of the process until it set this value, from the last one back.
+/// Returns the process's acquires that began before it set this value, the latest first.
 fn setters<'t, 'h>(
     timeline: &'t Timeline<'h>,
     span: &KeySpan<'_>,

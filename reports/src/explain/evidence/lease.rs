@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Tolerance for the ends of leases. Redis counts leases in whole milliseconds.
 pub(crate) const GRANULARITY: Micros = Micros::from_millis(2);
-/// Minimum shortening that counts as one by transit. Smaller differences are ordinary latency.
+/// Differences between the ttl and a row's lease up to this are ordinary latency.
 const TRANSIT_MIN: Micros = Micros::from_millis(20);
-/// Longest time by which a server that counts in whole seconds ends a lease early.
+/// Longest time by which a server that counts whole seconds may end a lease early.
 pub(crate) const COARSE: Micros = Micros::from_secs(1);
 /// A recorded lease counts as the requested lease if the difference is at most this long. A server
 /// that receives the end of a lease records a lease that is shorter by the message's latency.
@@ -64,7 +64,7 @@ pub(crate) fn last_lease(
 }
 
 /// If the holder computed the end of its lease before a pause in the acquire, returns the true
-/// start of the lease. The recorded lease is shorter, because part of it had passed.
+/// start of the lease. The recorded lease is shorter, because part of the lease had passed by then.
 fn begun_before_pause(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -110,7 +110,7 @@ fn short_by_transit(
     (is_short && missing <= transit + GRANULARITY).then_some(left)
 }
 
-/// Returns whether the holder took its lock outside acquires, as after an extension found it gone.
+/// Returns whether the holder set its lock outside an acquire, such as by extending a lost lock.
 fn is_extension(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     let machine = holder.process.machine();
     let mut own = timeline.acquisitions.iter().filter(|one| one.process.machine() == machine);
@@ -191,7 +191,7 @@ pub(crate) fn lost_at<'t, 'h>(
 }
 
 /// Returns whether a nested acquisition of the holder wrote the value. A value with a count does
-/// not qualify: its count starts at one again, so the inner release removes the lock.
+/// not qualify, because its count starts at one again, so that the inner release removes the lock.
 fn is_nested(timeline: &Timeline<'_>, holder: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     let Some(entered) = holder.completed else { return false };
     let mut own = timeline.acquisitions.iter().filter(|one| one.process == holder.process);
@@ -313,8 +313,8 @@ pub(super) fn removed_by_replication(span: &KeySpan<'_>) -> bool {
 }
 
 /// Returns whether the history shows that the server had the value without an expiry, and no
-/// process took such a lock over. A process that takes a lock over may compare a time in the value;
-/// a Unix time in milliseconds counts as compared even if no process took the lock over.
+/// process took such a lock over. A process that takes a lock over may compare a time in the value.
+/// A Unix time in milliseconds counts as such a time even if no process took the lock over.
 pub(crate) fn has_no_lease(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     let is_replaced = |key: &KeySpan<'_>| {
         let Some((at, KeyEnd::Replaced)) = key.to else { return false };
@@ -330,8 +330,8 @@ pub(crate) fn has_no_lease(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool 
         && (!may_be_compared || is_left_alone(timeline))
 }
 
-/// Returns whether a process waited while another one's lock was older than the ttl, and did not
-/// take the lock over. No process then compares a time in the value.
+/// Returns whether a process waited while another process's lock was older than the ttl, and did
+/// not take the lock over. If so, no process compares a time in the value.
 fn is_left_alone(timeline: &Timeline<'_>) -> bool {
     let hinders = |from: SimTime, until: SimTime| {
         timeline

@@ -26,7 +26,7 @@ pub(super) enum LossKind<'t, 'h> {
         removed: Moment,
     },
     TwoPrimaries,
-    /// The server let the lease run out, and another primary extended it before or after.
+    /// The server let the lease run out, and another primary extended it before or afterwards.
     ExtendedElsewhere {
         server: Node,
         at: Moment,
@@ -45,13 +45,13 @@ pub(crate) enum Remover {
 pub(crate) enum EarlyExpiry {
     ByClock(FaultKind),
     InWholeSeconds,
-    /// The server had a copy of the lock without the extension of the lease.
+    /// The server's copy of the lock lacked the extension of the lease.
     ByFirstLease,
     ByOtherLease,
     Unknown,
 }
 
-/// Clocks of hosts that may have ended a lock early. A step before `since` has no effect.
+/// Hosts whose clocks may have ended a lock early. A step before `since` has no effect.
 struct Clocks {
     hosts: Vec<Node>,
     since: SimTime,
@@ -216,9 +216,9 @@ impl<'t, 'h> Loss<'t, 'h> {
         }
     }
 
-    /// Returns why a process could replace the key before the true end of the lease. A wrong rate
-    /// and whole seconds do not explain the loss of most of a lease. Processes that compare a time
-    /// in the value can replace it at any time, because their clocks drift apart.
+    /// Returns why a process could replace the key before the true end of the lease. Neither a
+    /// wrong rate nor whole seconds explain the loss of most of a lease. Processes that compare a
+    /// time in the value can replace it at any time, because their clocks drift apart.
     fn replaced_early(&self, span: &KeySpan<'_>, at: Moment) -> EarlyExpiry {
         let is_too_early = span.runs_out.is_some() && self.is_too_early_for_drift(span, at);
         let by_server = match span.runs_out {
@@ -244,7 +244,7 @@ impl<'t, 'h> Loss<'t, 'h> {
             return EarlyExpiry::ByOtherLease;
         }
         let clocks = self.clocks_of_servers(span);
-        // Servers other than Redis and GemFire do not end leases by a clock that can be stepped.
+        // Except for Redis and GemFire, servers do not end leases by a clock that can be stepped.
         let is_stepped = self.timeline.history.header.kept_as == Some(Keeping::MemberLease);
         if let (Node::Server(_), Some(set), false) = (span.node, set, is_stepped) {
             let drifted = self.fault_on(FaultKind::ClockDrift, &clocks, at.time).is_some();
@@ -367,8 +367,8 @@ impl<'t, 'h> Loss<'t, 'h> {
         }
     }
 
-    /// Returns when the server read its clock to set the last lease. A lease that is recorded as
-    /// more than a second shorter than the ttl counts from the acquire.
+    /// Returns when the server read its clock to set the last lease: at the start of the acquire,
+    /// if the recorded lease is more than a second shorter than the ttl.
     fn reckoned_from(&self, span: &KeySpan<'_>) -> SimTime {
         let Some(set) = span.set.last() else { return SimTime::ZERO };
         let left = match self.timeline.history.events[set.index].what {

@@ -17,7 +17,7 @@ pub(crate) struct Overrun<'t, 'h> {
 }
 
 impl<'t, 'h> Overrun<'t, 'h> {
-    /// Returns `None` if no lease expired before the holder left and its late write arrived.
+    /// Returns `None` if no lease expired before the holder left and before its late write arrived.
     pub(super) fn of_clash(timeline: &'t Timeline<'h>, clash: Clash) -> Option<Overrun<'t, 'h>> {
         if timeline.history.header.has_no_ttl() {
             return None;
@@ -112,7 +112,7 @@ impl<'t, 'h> Overrun<'t, 'h> {
         sent.iter().any(|operation| !confirmed(operation))
     }
 
-    /// Returns whether a command of the process, or its reply, was lost between lock calls and
+    /// Returns whether a command of the process, or the reply, was lost between lock calls and
     /// before the lease ended. Such a command must be a renewal.
     fn lost_a_renewal(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };

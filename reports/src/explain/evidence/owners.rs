@@ -13,7 +13,7 @@ pub(super) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
     threads && is_same_owner(one, other) && found || is_mistaken()
 }
 
-/// Returns whether both owners have one value, apart from the counts of a reentrant lock.
+/// Returns whether both have the same owner value, apart from the count of a reentrant lock.
 fn is_same_owner(one: &Acquisition<'_>, other: &Acquisition<'_>) -> bool {
     match (one.owner, other.owner) {
         (Some(one), Some(other)) => is_one_owner(one, other),
@@ -21,7 +21,7 @@ fn is_same_owner(one: &Acquisition<'_>, other: &Acquisition<'_>) -> bool {
     }
 }
 
-/// Returns whether `one` entered without a grant while its owner value existed, written by `other`.
+/// Returns whether `one` entered without a grant while `other` had written the same owner value.
 fn has_own_value_of_another(
     timeline: &Timeline<'_>,
     one: &Acquisition<'_>,
@@ -49,8 +49,8 @@ pub(super) fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {
         && one.owner == other.owner
 }
 
-/// Returns whether the later holder was alone from its entry to its write, which it computed from a
-/// value overwritten before its grant.
+/// Returns whether the later holder was alone from its entry to its write, and computed the write
+/// from a value that had been overwritten before its grant.
 pub(super) fn is_overwritten(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
     let builds_on = matches!(
         finding.kind,
@@ -82,10 +82,10 @@ pub(super) fn is_overwritten(timeline: &Timeline<'_>, finding: &Finding, clash: 
         && written_alone
 }
 
-/// Returns whether the first process had done the job and left before the second one was granted
-/// the lock. If jobs are recorded by writes, the first process must have left no record.
+/// Returns whether the first process had done the job and left before the second process was
+/// granted the lock. If writes record the jobs, the first process must have left no record.
 pub(super) fn left_no_record(timeline: &Timeline<'_>, clash: Clash) -> bool {
-    // Only a record that another write erased has a late write.
+    // The clash has a late write only if the first process left a record, which a write erased.
     if clash.late_write.is_some() {
         return false;
     }

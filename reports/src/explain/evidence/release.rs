@@ -166,7 +166,7 @@ pub(crate) enum LateRelease {
     InProcess,
     /// The server went down before it answered, so the process sent the release again.
     SentAgain,
-    /// The release was sent again after removing its own lock, and then removed another process's.
+    /// The release removed its own lock, was sent again, and removed another process's lock.
     SentTwice,
     AtPausedServer,
     InTransit,

@@ -13,9 +13,9 @@ use fencepost_faults::{Impact, Micros, Node, SimTime};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SessionLoss {
     /// A process entered although its key was never first in the queue of any server. It had waited
-    /// for long enough to lose its lease.
+    /// long enough to lose its lease.
     WasNeverFirst,
-    /// A process entered although its key was not the first, before its lease could have ended.
+    /// A process entered although its key was never first, before its lease could have ended.
     EnteredInQueue,
     GrantedElsewhere,
     TwoPrimaries,
@@ -82,8 +82,8 @@ fn granted_elsewhere<'t>(
     (is_of_connection && held.node != taken.node).then_some((held, taken))
 }
 
-/// Returns how a process entered whose key was never first. A lease can end in an acquire shorter
-/// than the ttl: the server's clock may be fast, or the session older than the acquire.
+/// Returns how a process entered although its key was never first. Its lease may end in less than a
+/// ttl: the server's clock may be fast, or the session older than the acquire.
 fn was_never_first(timeline: &Timeline<'_>, clash: Clash) -> Option<SessionLoss> {
     let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
     let waited = |one: &&Acquisition<'_>| {
@@ -109,7 +109,7 @@ fn had_lock_at(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) ->
         .any(|span| span.from < at && span.to.is_none_or(|(to, _)| at < to))
 }
 
-/// Returns the node that was first for most of the period, in the queue of the lock or, in a
+/// Returns the node that was first for most of the period in the queue of the lock or, for a
 /// semaphore, in the queue for permits.
 pub(super) fn first_node<'h>(timeline: &Timeline<'h>, period: Period) -> Option<KeySpan<'h>> {
     let Period { from, until } = period;

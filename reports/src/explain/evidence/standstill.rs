@@ -147,8 +147,8 @@ pub(super) fn has_lost_request(timeline: &Timeline<'_>, finding: &Finding) -> Op
     })
 }
 
-/// Returns the server and the owner of a lock without an expiry that stood for most of the period,
-/// if the owner does not know the outcome of its acquire and any lock of the run has an expiry.
+/// Returns the server and owner of a lock that remained for most of the period without an expiry,
+/// if the owner does not know the outcome of its acquire and some lock of the run has an expiry.
 pub(super) fn has_no_expiry(timeline: &Timeline<'_>, finding: &Finding) -> Option<(Node, Node)> {
     if timeline.keys.iter().all(|span| span.runs_out.is_none()) {
         return None;

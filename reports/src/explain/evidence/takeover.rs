@@ -19,7 +19,7 @@ fn has_no_release(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bo
         && !release::may_arrive(timeline, remover, removed)
 }
 
-/// Returns whether an acquire removed another's lock with no release in transit, as takeovers do.
+/// Returns whether some acquire removed another process's lock with no release in transit.
 pub(super) fn takes_over(timeline: &Timeline<'_>) -> bool {
     timeline.keys.iter().any(|key| match key.to {
         Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) => {
@@ -32,7 +32,7 @@ pub(super) fn takes_over(timeline: &Timeline<'_>) -> bool {
 }
 
 /// Returns whether the acquiring process removed a lock whose value begins with a Unix time, and
-/// set the lock at the same server immediately.
+/// immediately set the lock at the same server.
 fn takes_at_once(timeline: &Timeline<'_>, attempt: &Acquisition<'_>, removed: Moment) -> bool {
     let mut keys = timeline.keys.iter();
     let stale = keys.find(|key| key.to.is_some_and(|(to, _)| to == removed));

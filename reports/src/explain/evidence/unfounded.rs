@@ -1,4 +1,4 @@
-//! Finds answers that come from the lock's own code and that no server supported.
+//! Finds answers of the lock's own code that the servers did not support.
 
 use crate::judge::checker::wrong_answer::{Unsupported, is_key_with_lease, unsupported};
 use crate::judge::finding::Clash;

@@ -34,8 +34,8 @@ pub(crate) enum Obstacle {
     Pause,
 }
 
-/// Returns the kind of fault that kept answers of the servers from the process during the period. A
-/// period without length has no obstacle, because no answer fits into it.
+/// Returns the kind of fault that kept the servers' answers from the process during the period. An
+/// empty period has no obstacle, because no answer fits into it.
 pub(super) fn obstacle(
     timeline: &Timeline<'_>,
     process: Node,
@@ -72,7 +72,7 @@ pub(super) fn grant<'t, 'h>(
     }
 }
 
-/// Returns why an answer was wrong. If too few servers gave a grant, the reason is never a fault.
+/// Returns why an answer was wrong. If too few servers granted the lock, no fault is the reason.
 pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<UntrueAnswer> {
     let told = timeline.moment(*finding.witness.last()?);
     let events = &timeline.history.events;
@@ -111,7 +111,7 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<U
     obstacle.map(misheard).or(is_unfounded.then_some(UntrueAnswer::Unfounded))
 }
 
-/// Returns when the process began the acquire that wrote the standing value, or the failed call.
+/// Returns the start of the acquire that wrote the remaining value, or else of the failed call.
 fn refused_from(timeline: &Timeline<'_>, finding: &Finding, operation: u64) -> Option<SimTime> {
     let told = timeline.acquisition_of(operation).map(|index| &timeline.acquisitions[index]);
     let value = finding.witness.iter().find_map(|index| {
@@ -179,7 +179,7 @@ pub(super) fn has_raised_unanswered(
     })
 }
 
-/// Returns why a grant was wrong: a fault only if a quorum granted, and the grant came too late.
+/// Returns why a grant was wrong. A fault is the reason only if a quorum's grant came too late.
 fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> UntrueAnswer {
     let had: Vec<&KeySpan<'_>> = timeline
         .keys

@@ -25,8 +25,8 @@ fn unix_time(key: &KeySpan<'_>) -> Option<u64> {
 }
 
 /// Returns when a process read its clock to write the value that it set at `set`, if only the time
-/// in that value ends the lease. The history does not record the start of the Unix epoch. It
-/// follows from the writer that read its clock soonest after the start of its acquire.
+/// in that value ends the lease. The history does not record the Unix time at its start. The writer
+/// that read its clock soonest after its acquire began provides it.
 pub(super) fn clock_read(timeline: &Timeline<'_>, set: Moment) -> Option<SimTime> {
     let key = timeline.keys.iter().find(|key| key.from == set)?;
     let time = unix_micros(timeline, key)?;
@@ -39,8 +39,8 @@ pub(super) fn clock_read(timeline: &Timeline<'_>, set: Moment) -> Option<SimTime
     Some(read.max(began).min(set.time))
 }
 
-/// Returns the Unix time in the value. Returns `None` if it is in whole seconds, which are too
-/// coarse, if the server also ends the lease, or if the writer's clock was wrong.
+/// Returns the Unix time in the value, in microseconds; `None` if the value has only whole seconds,
+/// if the server also ends the lease, or if the writer's clock was wrong.
 fn unix_micros(timeline: &Timeline<'_>, key: &KeySpan<'_>) -> Option<u64> {
     let millis = unix_time(key).filter(|time| UNIX_MILLIS_MIN <= *time)?;
     let is_right = !had_wrong_clock(timeline, key.by?, key.from);
@@ -62,7 +62,7 @@ pub(super) fn is_by_server(timeline: &Timeline<'_>) -> bool {
     })
 }
 
-/// Returns whether the clock that both values show went forward between the two writes. Returns
+/// Returns whether the clock that both values show gained time between the two writes. Returns
 /// `true` if a value shows no time.
 pub(super) fn is_stepped_between(timeline: &Timeline<'_>, earlier: Moment, later: Moment) -> bool {
     let shown_at = |at: Moment| clock_shown(timeline.keys.iter().find(|key| key.from == at)?);

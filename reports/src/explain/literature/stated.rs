@@ -1,6 +1,6 @@
 //! Predictions for locks that the literature discusses only under some faults ([`verdict`]). Each
-//! rule applies a statement of a source. Without one, there is no prediction, even if one seems
-//! obvious.
+//! rule applies a statement from a source. Without a statement, there is no prediction, even if a
+//! prediction seems obvious.
 
 mod locks;
 mod sources;

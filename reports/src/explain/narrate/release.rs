@@ -1,4 +1,4 @@
-//! Describes a release by its outcome and by the changes that servers made for its process.
+//! Describes a release by its outcome and by the changes that servers made for the process.
 
 use super::server::{grantee, is_lowered, is_zero};
 use super::{after_event, before_event, obstacle};

@@ -86,7 +86,7 @@ fn granted(history: &History, event: &Event, by: Node, lock: &str) -> String {
     format!("grants {lock} to {by}{again}{}", wait_end_text(history, event, by))
 }
 
-/// Returns whether the owner knew this value as its lock, and learned of another lock later.
+/// Returns whether the owner learned that this value was its lock, and later got another lock.
 fn is_earlier(history: &History, event: &Event, owner: Node) -> bool {
     let What::Server { key, change, value: Some(value), .. } = &event.what else { return false };
     if matches!(change, Change::Granted | Change::Extended | Change::Restored) {
@@ -110,7 +110,7 @@ fn is_earlier(history: &History, event: &Event, owner: Node) -> bool {
     latest.next() == Some(false) && before.iter().any(was_told)
 }
 
-/// Returns the new lease if this lease ends before the previous lease would have ended.
+/// Returns the lease that the event sets, if it ends before the previous lease would have ended.
 fn shortened(history: &History, event: &Event) -> Option<Micros> {
     let What::Server { key, lease_us: Some(lease), .. } = &event.what else { return None };
     let mut before = before_event(history, event).iter().rev();
@@ -125,7 +125,7 @@ fn shortened(history: &History, event: &Event) -> Option<Micros> {
     (event.time_us + *lease < ended??).then_some(*lease)
 }
 
-/// Returns whether a grantor freed a lock before its lease was over, as when a member leaves.
+/// Returns whether a grantor freed a lock before its lease was over, such as when a member leaves.
 /// Returns `false` if a clock fault on the grantor may have ended the lease.
 pub(crate) fn ended_with_membership(history: &History, event: &Event) -> bool {
     let What::Server { key, change: Change::Expired, .. } = &event.what else { return false };
@@ -188,7 +188,7 @@ fn source(history: &History, event: &Event) -> Option<Node> {
     })
 }
 
-/// Returns whether a process set its value again outside an acquire, even if the lock was gone.
+/// Returns whether a process set its value again outside an acquire, even after losing the lock.
 fn is_renewal(history: &History, event: &Event) -> bool {
     let What::Server { by: Some(by), .. } = &event.what else { return false };
     let before = before_event(history, event);
@@ -346,7 +346,7 @@ fn queue(history: &History, event: &Event) -> String {
     }
 }
 
-/// Returns whether a server recorded the node again later. A server cut off from the other servers
+/// Returns whether a server recorded the node again later. A server that is cut off from the others
 /// may end a session that they keep.
 fn is_kept_elsewhere(history: &History, event: &Event) -> bool {
     let What::Server { value: node @ Some(_), .. } = &event.what else { return false };

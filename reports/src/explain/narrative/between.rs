@@ -87,8 +87,8 @@ impl<'t, 'h> Between<'t, 'h> {
             && !self.is_of_unrelated_clock(fault)
     }
 
-    /// Returns whether the fault can only hit messages between processes and the storage, and is
-    /// not known to have hit one.
+    /// Returns whether the fault can hit only messages between processes and the storage, and no
+    /// such message is known to have been hit.
     fn is_of_idle_link(&self, fault: &FaultSpan<'_>) -> bool {
         let holds_up = matches!(fault.kind.impact(), Impact::HoldsUpMessages);
         let is_link = fault.nodes.iter().all(|node| node.is_process() || *node == Node::Storage);
@@ -151,8 +151,8 @@ impl<'t, 'h> Between<'t, 'h> {
         })
     }
 
-    /// Returns whether the fault names a conflicting process, or names no process at all but the
-    /// storage or a server that may have granted the lock.
+    /// Returns whether the fault names a conflicting process, or names no process at all, but names
+    /// the storage or a server that may have granted the lock.
     fn concerns(&self, fault: &FaultSpan<'_>) -> bool {
         let involved = |machine: &Node| self.involves(*machine);
         let mut processes = fault.nodes.iter().filter(|node| node.is_process()).peekable();
@@ -170,8 +170,8 @@ impl<'t, 'h> Between<'t, 'h> {
             })
     }
 
-    /// Returns whether the fault bends a clock, but a restart, flush, eviction or discard ended a
-    /// lock without several masters.
+    /// Returns whether the fault bends a clock, but the lock needs no quorum and a restart, flush,
+    /// eviction or discard ended it.
     fn is_of_unrelated_clock(&self, fault: &FaultSpan<'_>) -> bool {
         let ended = self.timeline.gone(self.both[0]);
         let is_lost = |change| {
@@ -200,8 +200,8 @@ impl<'t, 'h> Between<'t, 'h> {
             && fault.nodes.iter().all(|node| node.is_server())
     }
 
-    /// Returns whether the fault stepped clocks of servers before the first grant, unless the
-    /// second grant may depend on a copy of the lock. Such a step does not change the lease.
+    /// Returns whether the fault stepped clocks of servers before the first grant, and the second
+    /// grant cannot depend on a copy of the lock. Such a step does not change the lease.
     fn is_earlier_step(&self, fault: &FaultSpan<'_>) -> bool {
         let granted = self.both.map(|one| one.grant.as_ref().map(|grant| grant.node));
         fault.kind == FaultKind::ClockJump
@@ -210,14 +210,14 @@ impl<'t, 'h> Between<'t, 'h> {
             && (granted[0] == granted[1] || self.timeline.history.header.quorum > 1)
     }
 
-    /// Returns whether the fault names only servers of the second quorum, if there is one.
+    /// Returns whether the fault names only servers of the later grant's quorum, if it has one.
     fn is_of_deciding_servers(&self, fault: &FaultSpan<'_>) -> bool {
         let second = self.both[1].grant.as_ref();
         let second = second.filter(|_| self.timeline.history.header.quorum > 1);
         second.is_none_or(|grant| fault.nodes.iter().all(|node| lost::is_of_quorum(grant, *node)))
     }
 
-    /// Returns another process that removed the holder's lock by a release begun before the
+    /// Returns another process that removed the holder's lock with a release that began before the
     /// holder's grant, and the times of the release and of the removal.
     fn late_removal(&self) -> Option<(Node, SimTime, SimTime)> {
         let (timeline, [holder, taker]) = (self.timeline, self.both);
@@ -291,7 +291,7 @@ fn is_over(fault: &FaultSpan<'_>, granted: SimTime) -> bool {
     is_instant && fault.from.time < granted
 }
 
-/// Returns whether the fault changes only clocks of servers on which no lock depends.
+/// Returns whether the fault changes only servers' clocks, and no lock depends on these clocks.
 fn is_of_unused_clock(timeline: &Timeline<'_>, fault: &FaultSpan<'_>) -> bool {
     let bends = fault.kind.impact() == Impact::BendsClock;
     if !bends || fault.nodes.iter().any(|node| !node.is_server()) {

@@ -39,7 +39,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns the last lease that the process requested there between the grant and its entry.
+    /// Returns the last lease that the process requested at the server between grant and entry.
     fn lease_before_entry(
         &self,
         one: &Acquisition<'_>,
@@ -71,7 +71,7 @@ impl Story<'_, '_> {
         keys.any(|key| key.from == grant.moment && key.runs_out.is_some())
     }
 
-    /// Returns the key's last extension at the time of the grant or, without one, the grant.
+    /// Returns the key's last extension at the time of the grant; without an extension, the grant.
     fn set_last_with(&self, grant: &Grant) -> Moment {
         let (timeline, granted) = (self.timeline, grant.moment);
         let key_of = |at: Moment| match &timeline.history.events[at.index].what {
@@ -88,7 +88,7 @@ impl Story<'_, '_> {
         meanwhile.filter(sets).last().unwrap_or(granted)
     }
 
-    /// Returns when the lease ended, recorded or calculated, and whether that was a late removal.
+    /// Returns the recorded or calculated end of the lease, and whether this is a late removal.
     pub(super) fn lease_ended(
         &self,
         holder: &Acquisition<'_>,
@@ -174,7 +174,7 @@ impl Story<'_, '_> {
     }
 }
 
-/// Returns whether the process set its lease again meanwhile. The earlier end then does not count.
+/// Returns whether the process set its lease again meanwhile, so the earlier end does not count.
 fn is_set_again(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,

@@ -68,7 +68,7 @@ impl Story<'_, '_> {
     }
 
     /// Adds the grant with which a third process replaced the holder's lock, and the end of that
-    /// process's lock. The sentence of the cause may name the process.
+    /// process's lock. The cause's sentence may name this process.
     pub(super) fn replaced(&mut self, scene: &Scene<'_, '_>) {
         let timeline = self.timeline;
         let Some((at, KeyEnd::Replaced)) = scene.gone() else { return };
@@ -108,7 +108,7 @@ impl Story<'_, '_> {
     }
 
     /// Returns whether a lagging replica only repeated its primary's removal of an earlier lock
-    /// with the same value. Some owners use the same value for their next lock.
+    /// with the same value. Some owners reuse their value for the next lock.
     fn repeats_an_earlier_removal(
         &self,
         holder: &Acquisition<'_>,
@@ -201,7 +201,7 @@ impl Story<'_, '_> {
         self.add(weight, at.index, format!("{} {text}{while_inside}.", event.node));
     }
 
-    /// Adds the process's last call before the removal if it releases an inner acquisition.
+    /// Adds the process's last call before the removal, if this call releases an inner acquisition.
     fn inner_release(&mut self, process: Node, removed: Moment) {
         let history = self.timeline.history;
         let before = history.events[..removed.index].iter().enumerate().rev();

@@ -1,4 +1,4 @@
-//! The story of a finding without conflicting acquisitions, such as a wait.
+//! Tells the story of a finding without conflicting acquisitions, such as a wait.
 
 use super::fault::begins;
 use super::{Story, Weight};
@@ -10,7 +10,7 @@ use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Ti
 use crate::record::history::{Action, Change, Turn, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
-/// How long after a server fault a call may still fail because of the fault.
+/// Longest time after a server fault at which a call may still fail because of the fault.
 const RECONNECT: Micros = Micros::from_secs(1);
 
 impl Story<'_, '_> {
@@ -71,8 +71,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Adds the change that the copy lacks, which is the end of the lock or the setting of its
-    /// expiry, and faults and a promotion that may explain the lack.
+    /// Adds the change that the copy lacks (the end of the lock or the setting of its expiry), and
+    /// the faults and the promotion that may explain this.
     fn not_copied(&mut self, written: &KeySpan<'_>, copy: &KeySpan<'_>, finding: &Finding) {
         let timeline = self.timeline;
         let until = finding.at + finding.duration;
@@ -165,7 +165,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether the value only repeats the primary's value: replication set and removed it.
+    /// Returns whether replication set and removed the value, so it only repeats the primary's.
     fn is_echo(&self, key: &KeySpan<'_>) -> bool {
         let is_copy = key.by.is_none() && !self.timeline.history.header.has_queue();
         let follows = |(_, end)| match end {

@@ -87,7 +87,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         decided.or_else(|| faults().find(decides)).or_else(|| faults().find(relevant))
     }
 
-    /// Returns the process that replaced the lock because its wrong clock passed the value's time.
+    /// Returns the process that replaced the lock when its wrong clock passed the value's time.
     pub(in crate::explain) fn replaced_by_clock(&self, kind: FaultKind) -> Option<Node> {
         let (at, _) = self.gone()?;
         let replaced = self.timeline.keys.iter().find(|key| key.to == Some((at, KeyEnd::Replaced)));

@@ -1,4 +1,4 @@
-//! Checks that while processes wait for a free lock, some pending event can still wake one of them.
+//! Checks that while processes wait for a free lock, a pending event can still wake one of them.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

@@ -1,7 +1,7 @@
 //! Checks that no process removes a lock that another process acquired. The owner of a value is the
-//! process of the grant that the server last made or copied or, if there is none, of the last grant
-//! by any server. A thread may remove the lock of another thread of its process, but not during
-//! that thread's critical section.
+//! process to which the server last granted it, or whose grant the server last copied; otherwise,
+//! the process to which any server last granted it. A thread may remove the lock of another thread
+//! of its process, but not during that thread's critical section.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

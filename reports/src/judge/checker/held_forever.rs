@@ -26,8 +26,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     too_long.map(|(section, kept)| finding(section, kept, bound)).collect()
 }
 
-/// Returns when the process left its critical section or, if its grant is recorded, lost its
-/// quorum, whichever came first. A quorum that is missing at `at` counts as lost at `at`.
+/// Returns when the process left its critical section or, if that was earlier and its grant is
+/// recorded, lost its quorum. A quorum that is missing at `at` counts as lost at `at`.
 pub(super) fn lease_kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime) -> SimTime {
     let left = section.ends(timeline.end);
     let holder = &timeline.acquisitions[section.acquisition];

@@ -1,4 +1,4 @@
-//! Checks that a read-modify-write overwrites only the value that it read.
+//! Checks that each read-modify-write overwrites only the value that it read.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -43,7 +43,7 @@ pub(crate) fn unrecorded(timeline: &Timeline<'_>) -> Option<String> {
 }
 
 /// Fails with the last recorded value if the write replaced another value. If the storage applied a
-/// write twice, both count.
+/// write twice, both times count.
 fn follows_recorded_write(timeline: &Timeline<'_>, write: &StorageRequest) -> Result<(), i64> {
     let before = timeline.history.events[..write.moment.index].iter().rev();
     let mut written = before.filter_map(|event| match event.what {
@@ -128,7 +128,7 @@ pub(super) fn clash(
     Some(Clash { earlier, later, late_write: Some(late.moment.index) })
 }
 
-/// A write that overwrote a value which its process had not read.
+/// A write that overwrote a value that its process had not read.
 pub(super) struct Erasure<'t> {
     write: &'t StorageRequest,
     overwritten: &'t StorageRequest,
@@ -146,7 +146,7 @@ impl Erasure<'_> {
     }
 }
 
-/// Returns the processes of a finding, each once.
+/// Returns the processes of a finding without duplicates.
 pub(super) fn processes(both: [Node; 2], back: Option<&StorageRequest>) -> Vec<Node> {
     let mut processes: Vec<Node> = Vec::new();
     for process in both.into_iter().chain(back.map(|back| back.process)) {
@@ -157,8 +157,8 @@ pub(super) fn processes(both: [Node; 2], back: Option<&StorageRequest>) -> Vec<N
     processes
 }
 
-/// Returns the clash of the erasure or, if there is none, `otherwise`, and the witness of this
-/// clash with the events `shown`.
+/// Returns the clash of the erasure, or `otherwise` without an erasure. Also returns the witness:
+/// the clash's grants, the events `shown` and the erasure's writes.
 pub(super) fn clash_and_witness(
     timeline: &Timeline<'_>,
     erasure: Option<&Erasure<'_>>,
@@ -172,9 +172,9 @@ pub(super) fn clash_and_witness(
     (clash, super::sorted(witness))
 }
 
-/// Returns the write that explains why a later holder repeats a value, if the first holder had
-/// written the value and left before the later holder was granted the lock: the later holder's own
-/// write, or the last write between both that set the value back.
+/// Returns the write that explains why a later holder repeated a value, although the first holder
+/// had written the value and left before the later grant: the later holder's own write, or the last
+/// write in between that lowered the value.
 pub(super) fn erasure<'t>(
     timeline: &'t Timeline<'_>,
     (first, written): (usize, Moment),

@@ -1,4 +1,4 @@
-//! Compares checkers with an independent linearizability checker, on random histories. A lock is an
+//! Compares checkers with an independent linearizability checker on random histories. A lock is an
 //! object with the operations *enter* and *leave*. A process held the lock at least from the return
 //! of *enter* to the call of *leave*, so the calls have a valid order if and only if no such
 //! periods of different processes overlap. `overlap` checks this without a search. Linearizability

@@ -53,7 +53,7 @@ pub(crate) fn granted_again(timeline: &Timeline<'_>, clash: Clash) -> Option<Mom
     grants.filter(|at| passed < *at && *at < landed).max()
 }
 
-/// Returns whether an acquire of the process set the lock: a nested acquire only raises the count.
+/// Returns whether an acquire of the process, and not an extension, set the lock at this time.
 fn is_grant(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
     let mut own = timeline.acquisitions.iter().filter(|one| one.process == process);
     own.any(|one| one.is_open_at(at) || one.grant.as_ref().is_some_and(|grant| grant.moment == at))

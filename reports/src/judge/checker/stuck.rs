@@ -1,6 +1,6 @@
-//! Checks that after all faults, some process acquires a wanted free lock within the header's
-//! bound, before the attempts are used up. The probe, a process that runs only for this check, also
-//! tries to acquire the lock. The bound counts only time in which the lock is free.
+//! Checks that after all faults, some process acquires a wanted free lock within the header's bound
+//! and before the processes run out of attempts. The probe, a process that runs only for this
+//! check, also tries to acquire the lock. The bound counts only time in which the lock is free.
 
 use super::held_forever::lease_kept_until;
 use super::{Checker, deadlock};
@@ -30,7 +30,7 @@ pub(crate) enum Progress {
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let Progress::Stuck(mut findings) = progress(timeline) else { return Vec::new() };
-    // The rule `deadlock` reports waits that last until the end of a run without pending events.
+    // The rule `deadlock` reports waits that last until the end, if no event was pending then.
     if !deadlock::check(timeline).is_empty() {
         findings.retain(|one| one.at + one.duration < timeline.end);
     }

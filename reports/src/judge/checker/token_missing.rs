@@ -1,4 +1,4 @@
-//! Checks that every lease that promises a fencing token has one.
+//! Checks that every lease has a fencing token, if the lock promises tokens.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

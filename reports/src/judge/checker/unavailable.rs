@@ -4,7 +4,7 @@
 //!   blocks. A value does not block if its process runs but never receives its grant. A lock that
 //!   expired blocks until its lock-delay is over.
 //! - *wanted* if a process, neither crashed nor paused, has an open acquire or will try again.
-//! - *available* if enough servers are neither down nor paused, even behind a partition.
+//! - *available* if enough servers are neither down nor paused, even if a partition cuts them off.
 //!
 //! If the bound applies only between faults, the rule skips times with an active fault or failing
 //! syncs, and times after all faults, to which the rule `stuck` applies.
@@ -124,7 +124,7 @@ fn taken(timeline: &Timeline<'_>) -> Vec<Span> {
     taken
 }
 
-/// Returns when the value blocks the lock. A value without a known process always blocks.
+/// Returns the periods in which the value blocks the lock; all, if its process is unknown.
 fn justified_spans(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
     let stood = (span.from.time, blocks_until(timeline, span));
     let Some(machine) = span.by.or(span.granted.map(|(by, _)| by)).map(Node::machine) else {

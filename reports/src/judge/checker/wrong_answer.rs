@@ -25,7 +25,7 @@ use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Micros, Node};
 use std::collections::BTreeSet;
 
-/// Numbers from this on count as times or random owners, not as counts.
+/// Numbers of at least this size are times or random owners, not counts.
 const COUNT_MAX: u64 = 1_000_000;
 
 pub(super) const CHECKER: Checker = Checker { name: "wrong-answer", check };
@@ -98,8 +98,8 @@ fn refused_while_held(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     })
 }
 
-/// Returns the acquire to which the value belongs: this one, or, if this one wrote another value,
-/// the refused acquire that wrote the value first. A command of the latter may have arrived late.
+/// Returns the acquire to which the value belongs: `one` or, if `one` wrote another value, the
+/// refused acquire that wrote the value first. A command of that acquire may have arrived late.
 pub(crate) fn attempt_with<'t, 'h>(
     timeline: &'t Timeline<'h>,
     one: &'t Acquisition<'h>,
@@ -151,7 +151,7 @@ fn answer(timeline: &Timeline<'_>, invoked: Moment, wanted: u64) -> Option<(Mome
     })
 }
 
-/// Returns `true` if the value replaced one of another process. If a process increases a shared
+/// Returns `true` if the value replaced another process's value. If a process increases a shared
 /// counter with each attempt, skips the counts that the process itself wrote after `since`.
 fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>, since: Moment) -> bool {
     let replaced_by = |later: &KeySpan<'_>| {

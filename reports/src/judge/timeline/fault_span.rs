@@ -31,7 +31,7 @@ impl FaultSpan<'_> {
         end.since(self.from.time.max(from))
     }
 
-    /// Returns `true` if the fault was active at any time from `from` to `to`, including both.
+    /// Returns `true` if the fault was active at any time from `from` to `to`, inclusive.
     pub fn touches(&self, from: SimTime, to: SimTime) -> bool {
         self.from.time <= to && self.to.is_none_or(|end| end.time >= from)
     }

@@ -76,7 +76,7 @@ pub(super) fn set_grants(history: &History, acquisitions: &mut [Acquisition<'_>]
     }
 }
 
-/// Returns, for each acquisition, the last acquisition that its thread had entered but not left.
+/// Returns, for each acquisition, the last one that its thread had already entered but not left.
 fn outer(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Option<usize>> {
     let mut entered: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
     let mut outer = vec![None; acquisitions.len()];
@@ -228,7 +228,7 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Records a claim, unless the server is a replica: replicas grant nothing.
+    /// Records a claim, unless the server is a replica, because replicas grant nothing.
     fn claim(&mut self, owner: &'h str, asked: KeyChange, did: ClaimKind) {
         if asked.primary {
             self.record(owner, asked, did);
@@ -330,7 +330,7 @@ fn under_several_names(
     decided(own.iter(), completed, quorum)
 }
 
-/// Decides by the claims that are open at the entry or, if these are no quorum, by all given
+/// Decides by the claims that are open at the entry or, if these do not form a quorum, by all given
 /// claims.
 fn decided<'c>(
     claims: impl DoubleEndedIterator<Item = &'c Claim>,

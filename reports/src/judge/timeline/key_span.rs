@@ -86,14 +86,14 @@ pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>>
     spans
 }
 
-/// Each replica's last copied grant since its last full resynchronisation, as an index into the
-/// spans.
+/// The last grant that each replica copied since its last full resynchronisation, as an index into
+/// the spans.
 #[derive(Default)]
 struct Origins(BTreeMap<Node, usize>);
 
 impl Origins {
-    /// Returns the grant that a replica copied: the value's latest grant or, if the replica copied
-    /// the same server before, that server's next grant of the value.
+    /// Returns the grant that a replica copied: the value's latest grant or, if the replica has
+    /// copied a grant of the same server before, that server's next grant of the value.
     fn of_copy(
         &mut self,
         spans: &[KeySpan<'_>],

@@ -83,7 +83,7 @@ pub struct SyncFails {
 pub struct Availability {
     /// Time in microseconds within which a process must get the lock.
     pub bound_us: Micros,
-    /// Total number of servers, which are named from `redis-1` or `server-1` up.
+    /// Total number of servers. Their names count up from `redis-1` or `server-1`.
     pub servers: u16,
     /// Number of servers that must run for the requirement to apply.
     pub needed: u16,
@@ -94,7 +94,7 @@ pub struct Availability {
 }
 
 impl Header {
-    /// Returns the header of a run without faults, whose only fact is the lock.
+    /// Returns a header that states only the lock, for a run without faults.
     pub(crate) fn bare(client: &str, resource: &str) -> Header {
         Header {
             client: client.to_owned(),
@@ -126,7 +126,7 @@ impl Header {
         self.lives_with_session || self.kept_as == Some(Keeping::Connection)
     }
 
-    /// Returns whether the key holds the built-in locks' token counter (`clients::fencing`).
+    /// Returns whether the key is the token counter of a built-in lock (`clients::fencing`).
     pub(crate) fn is_token_counter(&self, key: &str) -> bool {
         key.strip_suffix(":token") == Some(&*self.resource)
     }
@@ -141,7 +141,7 @@ impl Header {
         self.lives_with_session && !self.has_members()
     }
 
-    /// Returns whether a lock is a row, which remains after its lease has ended.
+    /// Returns whether the lock is a row, which remains after its lease has ended.
     pub(crate) fn has_rows(&self) -> bool {
         matches!(self.kept_as, Some(Keeping::RowByClients | Keeping::RowByServer))
     }

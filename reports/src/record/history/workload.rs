@@ -45,7 +45,7 @@ impl Workload {
         self.work().initial
     }
 
-    /// Returns `None` if the stock is sold out.
+    /// Returns the next value to write, or `None` if the stock is sold out.
     pub fn next(self, value: i64) -> Option<i64> {
         (self.work().next)(value)
     }

@@ -17,7 +17,7 @@ impl Story {
         self.event(ms, Node::Redis(redis), what)
     }
 
-    /// Server 1 sets the lease of the lock `a`, or removes its expiry.
+    /// Server 1 sets the lease of the lock `a`. `None` removes the expiry.
     pub(crate) fn sets_lease(self, ms: u64, client: u16, lease_ms: Option<u64>) -> Story {
         let (key, value) = (KEY.to_owned(), Some("a".to_owned()));
         let (by, change) = (Some(client.node()), Change::Extended);

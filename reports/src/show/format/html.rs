@@ -18,8 +18,8 @@ use page::{PageContent, heads, page};
 use std::io::{self, Write};
 
 const SIZE_MAX: usize = 1_000_000;
-/// Possible contents of a page, the largest first. [`write_report`] uses the first that keeps the
-/// page below `SIZE_MAX` bytes, or else the last.
+/// Possible contents of a page, the largest first. [`write_report`] uses the first content that
+/// keeps the page below `SIZE_MAX` bytes, or else the last.
 const FILLS: [PageContent; 5] = [
     PageContent { messages_max: 1_500, extent: Extent::Run, histories: true },
     PageContent { messages_max: 1_000, extent: Extent::Run, histories: false },

@@ -1,4 +1,4 @@
-//! Writes reports as text, which is complete without colours.
+//! Writes reports as text that is complete without colours.
 
 pub(crate) mod amount;
 pub(crate) mod brief;

@@ -1,4 +1,4 @@
-//! Computes the errors of wall clocks from the faults.
+//! Computes the errors of wall clocks from a run's faults.
 
 use super::FaultBar;
 use fencepost_faults::{Fault, FaultPlan, Node};

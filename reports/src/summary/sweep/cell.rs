@@ -53,13 +53,13 @@ pub struct Cell {
     pub confirmed_under_turmoil: u64,
     /// Distinct anomalies, ordered by id.
     pub fingerprints: Vec<Fingerprint>,
-    /// Maximum number of violating runs that are kept: first the smallest of each anomaly, then the
-    /// second smallest of each, and so on. The smallest run of each anomaly is always kept.
+    /// Maximum number of violating runs that the cell keeps: first the smallest run of each
+    /// anomaly, then the second smallest, and so on. It always keeps each anomaly's smallest run.
     #[serde(default = "violations_max")]
     pub violations_max: u64,
     /// Number of faults of each kind that began in each phase of the protocol.
     pub phases: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Limits of these faults and settings that no seed overcomes, in words.
+    /// Limits of these faults and settings that apply to every seed, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blind_spots: Vec<String>,
     /// Comparison with the expected results; absent if no results are expected.
@@ -276,8 +276,8 @@ impl Cell {
         self.measure();
     }
 
-    /// Returns the protocol phases, except `before-acquire`, in which no fault began. Returns none
-    /// if no fault began at all.
+    /// Returns the protocol phases, except `before-acquire`, in which no fault began. Returns no
+    /// phase if no fault began at all.
     pub fn phases_without_faults(&self) -> Vec<&'static str> {
         let counts = counts_by_phase(&self.phases).into_iter();
         let unmet = counts.filter(|(phase, count)| *count == 0 && *phase != "before-acquire");
@@ -298,7 +298,7 @@ impl Cell {
         all.into_iter().map(|(_, place, kept)| (place, kept)).collect()
     }
 
-    /// Drops the runs that exceed `violations_max`, but no anomaly's smallest run.
+    /// Drops runs beyond `violations_max`, but keeps each anomaly's smallest run.
     fn keep_smallest(&mut self) {
         let kept: usize = self.fingerprints.iter().map(|found| 1 + found.others.len()).sum();
         let limit =

@@ -30,7 +30,7 @@ pub struct Comparison {
     pub tool: Tool,
     /// First lock or sweep on the command line, or the sweep of `--baseline`.
     pub a: Side,
-    /// Second lock or sweep on the command line, or the sweep with the baseline.
+    /// Second lock or sweep on the command line, or the new sweep compared with the baseline.
     pub b: Side,
     /// Settings that differ between the two sides.
     pub settings: Vec<Setting>,
@@ -52,7 +52,7 @@ pub struct Side {
     pub name: String,
     /// Name and version of the program that wrote the sweep.
     pub tool: Tool,
-    /// Range from the first seed to the last. The sweep may not have run all of these seeds.
+    /// Range from the first seed to the last. The sweep may not have run every seed in the range.
     pub seeds: SeedRange,
     /// `true` if the sweep ran every seed of its shard.
     pub complete: bool,
@@ -119,9 +119,9 @@ pub struct Anomaly {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
-    /// The second side breaks significantly less often than the first.
+    /// The second side breaks rules significantly less often than the first.
     Less,
-    /// The second side breaks significantly more often than the first.
+    /// The second side breaks rules significantly more often than the first.
     More,
     /// The difference is not significant, so it may be due to chance.
     NotSignificant,

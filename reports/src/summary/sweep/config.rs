@@ -3,7 +3,7 @@ use serde_json::{Map, Value};
 
 const VALUE_MAX: usize = 60;
 
-/// Values of the config that follow from the scenario.
+/// Values of the config that follow from other values.
 const DERIVED: [&str; 2] = ["config.options", "config.scenario.keeps"];
 
 /// A value in which the configs of two sweeps differ.

@@ -8,12 +8,12 @@ use strum::IntoStaticStr;
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum FindingState {
-    /// The last sweep or retest found the anomaly for the first time, or again after a fix on an
-    /// earlier day.
+    /// The last sweep or retest found the anomaly for the first time, or again after it had been
+    /// marked as fixed on an earlier day.
     New,
     /// An earlier sweep had already found the anomaly.
     Known,
-    /// The user accepted the anomaly, so the anomaly does not make a sweep fail.
+    /// The user accepted the anomaly, so it does not make a sweep fail.
     Accepted,
     /// The seeds that showed the anomaly no longer show it.
     Fixed,

@@ -43,11 +43,11 @@ pub struct Blocks {
     pub quiet: u64,
     /// Number of complete blocks for each number of seeds until the first violation.
     pub first: BTreeMap<u64, u64>,
-    /// Blocks of which only some seeds were run, in ascending order.
+    /// Blocks in which only some seeds were run, in ascending order.
     pub open: Vec<OpenBlock>,
 }
 
-/// A block of which only some seeds were run.
+/// A block in which only some seeds were run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct OpenBlock {
     /// Seed at which the block begins.

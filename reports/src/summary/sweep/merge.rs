@@ -50,7 +50,7 @@ pub enum MergeError {
     Unexplained(SeedRange, String),
 }
 
-/// Merges sweeps in any order. The result omits `Sweep::measured`, and can be merged again.
+/// Merges sweeps in any order. The result has no measurements, and can be merged again.
 pub fn merge(sweeps: &[Sweep], gaps: Gaps) -> Result<Sweep, MergeError> {
     let mut parts: Vec<&Sweep> = sweeps.iter().collect();
     parts.sort_by_key(|sweep| sweep.seeds);
@@ -111,7 +111,7 @@ fn covered(parts: &[&Sweep]) -> Result<Vec<SeedRange>, MergeError> {
 }
 
 /// Returns an error if two shards belong to different sweeps whose seed ranges overlap. `--seeds
-/// +N` produces such shards if the findings store changes between the shards.
+/// +N` produces such shards if the findings file changes between their runs.
 fn strangers(parts: &[&Sweep]) -> Option<MergeError> {
     let slices: Vec<(SeedRange, SeedRange)> = parts
         .iter()

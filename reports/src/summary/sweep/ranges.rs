@@ -11,7 +11,7 @@ pub struct Ranges {
 }
 
 impl Ranges {
-    /// Panics if the set already contains one of the seeds.
+    /// Adds a range. Panics if the set already contains one of its seeds.
     pub fn insert(&mut self, range: SeedRange) {
         if range.is_empty() {
             return;

@@ -156,7 +156,7 @@ fn a_release_that_was_held_up_removes_the_lock_of_the_next_holder() {
             "until {until}"
         );
     }
-    // A sender that leaves after the lock changed hands worked longer than its lease.
+    // A sender that leaves after the lock has changed hands worked for longer than its lease.
     let story =
         Story::new().takes(1, 1, "1").expires(11, "1").takes(12, 2, "1").leaves(13, 1).info(13, 1);
     assert_eq!(

@@ -4,7 +4,7 @@ use crate::record::history::What;
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::BTreeSet;
 
-/// Start of the error with which Redis refuses writes while it cannot persist them.
+/// First word of the error with which Redis refuses writes while it cannot persist them.
 const REFUSAL: &str = "MISCONF";
 
 type Span = (SimTime, SimTime);
@@ -43,7 +43,7 @@ fn writes_were_refused(timeline: &Timeline<'_>, period: Period) -> bool {
     period.is_mostly(time_with(enough, refused.chain(stopped).collect(), period))
 }
 
-/// Returns the part of the period in which at least `enough` spans are open.
+/// Returns for how long during the period at least `enough` spans are open.
 fn time_with(enough: usize, spans: Vec<Span>, Period { from, until }: Period) -> Micros {
     let mut changes: Vec<(SimTime, bool)> = Vec::new();
     for (since, to) in spans {

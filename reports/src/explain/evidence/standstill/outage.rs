@@ -99,8 +99,8 @@ fn was_waiter_paused(timeline: &Timeline<'_>, period: Period) -> bool {
     asked.iter().map(|one| &one.process).any(|process| is_first(process) && stood_still(process))
 }
 
-/// Returns whether the next process slept although the lock was free: the one that got it at the
-/// end of the period or, if it slept beyond, the first that had requested it.
+/// Returns whether the next process slept although the lock was free. The next process is the one
+/// that got the lock when the period ended, or the first to request it, if still asleep then.
 fn first_missed_release(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let asked = asked_throughout(timeline, period);

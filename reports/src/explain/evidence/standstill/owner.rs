@@ -41,7 +41,7 @@ pub(super) fn of_owner(
         Outcome::Refused if untrue_answer::is_unfounded(timeline, owner) => {
             Some(Standstill::OwnerMisinformed)
         }
-        // The process did not wait for the answer, which no fault delayed.
+        // No fault delayed the answer, but the process did not wait for it.
         Outcome::Unknown if untrue_answer::is_unfounded(timeline, owner) => {
             Some(Standstill::OwnerUnaware(Obstacle::Delay))
         }
@@ -186,7 +186,7 @@ pub(super) fn renewed_copy(timeline: &Timeline<'_>, period: Period) -> Option<St
 }
 
 /// Returns whether one process extended the lease often enough to count as renewing it. A time to
-/// live set with the value, by a grant or a release that lowers a count, is no extension.
+/// live set with the value, by a grant or a partial release, is not an extension.
 fn is_renewed(timeline: &Timeline<'_>, span: &KeySpan<'_>, Period { from, until }: Period) -> bool {
     let mut renewals: BTreeMap<Node, usize> = BTreeMap::new();
     for set in span.set.iter().filter(|set| span.from.time < set.time) {
@@ -246,8 +246,8 @@ pub(super) fn lost_release(timeline: &Timeline<'_>, span: Period) -> Option<Stan
     })
 }
 
-/// Explains a lock that remains only as a copy at a promoted server, by the grant that was copied.
-/// If a process removed that grant at the old primary, the owner is not the reason.
+/// Explains a lock that remains only as a copy at a promoted server by the grant that was copied.
+/// If a process removed the granted lock at the old primary, the owner is not the reason.
 pub(super) fn of_copy(timeline: &Timeline<'_>, period: Period) -> Option<Standstill> {
     let is_copy = |span: &&KeySpan<'_>| {
         span.by.is_none() && timeline.roles.promoted(span.node, end_of(timeline)).is_some()

@@ -9,8 +9,8 @@ use crate::record::history::Change;
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeSet;
 
-/// Returns whether most of the votes that processes gave back during the period belonged to an
-/// attempt that had no quorum, because other processes had the votes of other servers meanwhile.
+/// Returns whether most of the votes that processes gave back during the period belonged to
+/// attempts without a quorum, because other processes had the votes of other servers meanwhile.
 pub(super) fn votes_are_split(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
     let quorum = usize::from(timeline.history.header.quorum);
     let given_back = |span: &&KeySpan<'_>| {
@@ -30,8 +30,8 @@ pub(super) fn votes_are_split(timeline: &Timeline<'_>, Period { from, until }: P
     quorum > 1 && servers.len() >= quorum && 2 * contended > votes.len()
 }
 
-/// Returns whether the vote's process never had a quorum while it had the vote, and another process
-/// had the vote of another server meanwhile.
+/// Returns whether the vote's process had no quorum at any time while it had the vote, and another
+/// process had another server's vote meanwhile.
 fn is_contended(timeline: &Timeline<'_>, vote: &KeySpan<'_>, quorum: usize) -> bool {
     let meanwhile: Vec<&KeySpan<'_>> = timeline
         .keys

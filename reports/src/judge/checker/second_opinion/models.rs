@@ -99,7 +99,7 @@ impl SequentialSpec for Tokens {
     type Op = Op;
     type Ret = Ret;
 
-    /// Returns an arbitrary value: no process has learned the token of an incomplete operation.
+    /// Returns an arbitrary value, because no process learns the token of an incomplete operation.
     fn invoke(&mut self, _: &Op) -> Ret {
         Ret::Refused
     }

@@ -9,7 +9,7 @@ use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Time by which the stated validity may exceed the lease, because messages take time.
+/// Time by which the stated validity may exceed the lease, because messages take time to arrive.
 const TOLERANCE: Micros = Micros(50_000);
 
 pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
@@ -117,7 +117,7 @@ fn has_known_owner(span: &KeySpan<'_>) -> bool {
 }
 
 /// Returns `true` if the process removed, during the acquire, a value that the acquire had not
-/// created, such as a token in a list, which is absent while a process holds it.
+/// created, such as a token that a holder takes from a list.
 fn took_token(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> bool {
     timeline.keys.iter().any(|span| match span.to {
         Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) => {

@@ -62,8 +62,8 @@ pub(super) fn wrong_release(timeline: &Timeline<'_>, section: &Section) -> Optio
     })
 }
 
-/// Returns `true` if the application gave up an earlier call of the process, and the outcome of the
-/// call is unknown. Such a call may leave the lock's count wrong.
+/// Returns `true` if the application gave up an earlier call of the process whose outcome is
+/// unknown. Such a call may leave the lock's count wrong.
 fn has_given_up_earlier(timeline: &Timeline<'_>, section: &Section) -> bool {
     let left = section.to.map_or(0, |left| left.index);
     let mut open: BTreeSet<u64> = BTreeSet::new();
@@ -94,8 +94,8 @@ fn may_count_an_unknown_call(timeline: &Timeline<'_>, process: Node, invoked: Mo
     })
 }
 
-/// The server may execute the acquire after the refusal. Such a grant counts if the process has no
-/// other acquire open.
+/// Returns `true` if a server counts the refused acquire, even if it executed the acquire after the
+/// refusal. Such a late grant does not count while the process has another acquire open.
 fn was_refused_but_counts(
     timeline: &Timeline<'_>,
     one: &Acquisition<'_>,

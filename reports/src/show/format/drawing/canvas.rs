@@ -1,4 +1,4 @@
-//! A canvas for SVG elements at points in virtual time. A script can move the elements.
+//! Places SVG elements at points in virtual time, with attributes by which a script can move them.
 
 use fencepost_faults::Node;
 use maud::Render;
@@ -28,7 +28,7 @@ pub(crate) enum Extent {
 pub(crate) struct Area {
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// Upper edge in pixels; for text, the baseline.
+    /// Upper edge in pixels, or the baseline of text.
     pub(crate) y: i32,
     pub(crate) height: i32,
 }

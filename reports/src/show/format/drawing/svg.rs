@@ -11,7 +11,7 @@ use std::io::{self, Write};
 const WIDTH: i32 = 1_200;
 const TITLE_HEIGHT: i32 = 72;
 const LEGEND_HEIGHT: i32 = 52;
-/// More messages would blur into a grey area.
+/// Maximum number of drawn messages. More would blur into a grey area.
 pub(crate) const MESSAGES_MAX: usize = 1_500;
 
 pub(crate) const FORMAT: Format = Format {

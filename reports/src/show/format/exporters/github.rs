@@ -1,4 +1,4 @@
-//! Writes workflow commands for GitHub Actions, which GitHub shows as annotations of the run.
+//! Writes workflow commands for GitHub Actions, which shows them as annotations of the run.
 //! "Workflow commands for GitHub Actions" documents the format: `::error title=T::message`. The
 //! escaping follows `escapeData` and `escapeProperty` of actions/toolkit
 //! (`packages/core/src/command.ts`).

@@ -67,7 +67,7 @@ fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     write(&sweep.tool.version, &sweep.config, found, out)
 }
 
-/// Joins the entries of a finding that several runs or cells show.
+/// Merges entries with the same id, from several runs or cells.
 fn one_each<'f>(all: impl Iterator<Item = Found<'f>>) -> Vec<Found<'f>> {
     let mut found: Vec<Found<'f>> = Vec::new();
     for one in all {

@@ -1,4 +1,4 @@
-//! Writes the history as a log for ShiViz. The second line of each event has the vector clock.
+//! Writes the history as a log for ShiViz. The second line of each event contains the vector clock.
 //! ShiViz parses the log with its default expression, `(?<event>.*)\n(?<host>\S*) (?<clock>{.*})`.
 
 use crate::explain::narrate;

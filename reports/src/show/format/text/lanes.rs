@@ -19,9 +19,9 @@ pub(crate) struct Gap {
     pub(crate) events: u64,
     pub(crate) sections: Vec<Node>,
     pub(crate) stopped: Vec<Node>,
-    /// The nodes that were in their critical sections before the gap, but not at its end.
+    /// Nodes that were in their critical sections before the gap, but not at its end.
     pub(crate) left: Vec<Node>,
-    /// The nodes that may be in their critical sections at the end of the gap.
+    /// Nodes that may be in their critical sections at the end of the gap.
     holding: Vec<Node>,
 }
 

@@ -116,7 +116,7 @@ pub(crate) fn in_brief(fault: &Fault) -> String {
     }
 }
 
-/// Writes each prefix only once, as in `redis-2,3 client-1`.
+/// Joins node names, with each prefix only once, as in `redis-2,3 client-1`.
 fn grouped(nodes: &[Node]) -> String {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for node in nodes {

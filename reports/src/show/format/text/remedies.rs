@@ -83,8 +83,7 @@ fn on_other_seeds(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> S
     text
 }
 
-/// Returns the safeguard's name, in quotes if the name contains a space; for a lease, `a lease of`
-/// and the ttl.
+/// Returns the safeguard's name, in quotes if it contains a space, or `a lease of` with the ttl.
 fn quoted(remedy: &Remedy) -> String {
     if remedy.name == LEASE {
         return format!("a lease of {}", remedy.setting);
@@ -126,8 +125,8 @@ fn in_this_run(lead: &ViolationReport) -> String {
     format!("In this run, {}.", told.collect::<Vec<_>>().join("; "))
 }
 
-/// If a longer lease helped, warns that a run with `--ttl` may have longer faults: it draws a new
-/// plan, and families scale faults with the ttl.
+/// If a longer lease helped, warns that a run with `--ttl` may have longer faults, because it draws
+/// a new plan and families scale faults with the ttl.
 pub(crate) fn scaled_faults(lead: &ViolationReport) -> Option<String> {
     let is_promised = |one: &&Remedy| {
         one.name == LEASE
@@ -143,8 +142,8 @@ pub(crate) fn scaled_faults(lead: &ViolationReport) -> Option<String> {
 
 const LEASE: &str = "lease";
 
-/// Describes the effects on other violations that differ from the effect on the first violation.
-/// Violations on which a safeguard has the same effect share a description.
+/// Describes the effects of safeguards on other violations, if they differ from the effects on the
+/// lead. Violations on which a safeguard has the same effect share a description.
 fn differing_effects(
     lead: &ViolationReport,
     others: &[&ViolationReport],
@@ -163,8 +162,8 @@ fn differing_effects(
     groups.iter().map(|group| effect_on(group, unknown)).collect()
 }
 
-/// Returns `true` unless the safeguard has the same effect on the lead's violation. `Gone` and
-/// `NotComparable` count as the same effect, because the violation occurs with neither.
+/// Returns `true` unless the safeguard has the same effect on the lead. `Gone` and `NotComparable`
+/// count as the same effect, because neither run shows the violation.
 fn differs(lead: &ViolationReport, one: &Remedy) -> bool {
     let is_absent = |one: &Remedy| one.on_this_plan != OnThisPlan::StillThere;
     lead.remedies.iter().all(|lead| {

@@ -71,8 +71,8 @@ pub(super) fn listed(parts: &[String], conjunction: &str) -> String {
     }
 }
 
-/// Names the processes that the violation involves in the minimal run. Returns `None` if these
-/// processes are unknown or the same as in the original run.
+/// Names the processes that the violation involves in the minimal run. Returns `None` if they are
+/// unknown or the same as in the original run.
 pub(crate) fn others_involved(report: &ViolationReport) -> Option<String> {
     let set = |nodes: &[Node]| nodes.iter().copied().collect::<BTreeSet<Node>>();
     let there = &report.minimal_run.as_ref()?.involved;
@@ -87,7 +87,7 @@ pub(crate) fn others_involved(report: &ViolationReport) -> Option<String> {
     Some(format!("In the minimal run, the violation involves {}", listed(&names, "and")))
 }
 
-/// Returns the predicate of a sentence about the violation, as in `still happens`.
+/// Says what the violation does without these faults, as in `still happens`.
 pub(crate) fn without(left_out: &ButFor) -> String {
     match (left_out.violation_without_it, left_out.other_cause) {
         (true, _) => "still happens".to_owned(),
@@ -103,7 +103,7 @@ pub(crate) fn size(run: &MinimalRun) -> String {
     let processes = counted(run.processes.into(), "process", "processes");
     let cycles = counted(run.cycles.into(), "cycle", "cycles");
     let size = match run.processes {
-        // The second process of such a run is the probe.
+        // Such a run also has the probe, as its second process.
         1 => format!("{processes} with {cycles}, and the probe, which starts after all faults"),
         _ => format!("{processes} with {cycles} each"),
     };
@@ -114,7 +114,7 @@ pub(crate) fn size(run: &MinimalRun) -> String {
     }
 }
 
-/// Returns the predicate for `not_enough`: `is not` (enough) or, if larger, `is too much`.
+/// Returns the predicate for `not_enough`: `is not` (enough), or `is too much` if it is larger.
 pub(crate) fn insufficient(boundary: &Boundary) -> String {
     let said = if is_less(boundary) { "is not" } else { "is too much" };
     let other = boundary

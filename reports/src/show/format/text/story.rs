@@ -56,7 +56,7 @@ fn stories(run: &RunReport) -> Vec<Story<'_>> {
             None => told.push(Story { run, lead: one, others: Vec::new() }),
         }
     }
-    // Sort violations that no lock with a lease can prevent to the end.
+    // Move violations that no lock with a lease can prevent to the end.
     told.sort_by_key(Story::is_beyond_leases);
     told
 }
@@ -155,7 +155,7 @@ fn faults_shown<'r>(story: &Story<'r>) -> (Vec<&'r TimedFault>, usize) {
         let is_step = is_step(timed) || prolongs(timed);
         (!is_decisive(timed), !is_cause, !is_step, is_late, latest_first)
     });
-    // If no fault is part of the story, show the first `FAULTS_MAX` of the sorted faults instead.
+    // If no fault is part of the story, show the first `FAULTS_MAX` sorted faults instead.
     let is_told = |timed: &&&TimedFault| {
         is_decisive(timed) || is_named(timed) || is_step(timed) || prolongs(timed)
     };
@@ -291,7 +291,7 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     Some(format!("{faults}{tight}{size}{others}{no_length}"))
 }
 
-/// Names the fault by its place in the minimal plan, because the text lists that plan without ids.
+/// Names the fault by its place in the minimal plan, which the text lists without ids.
 fn tight(boundary: &Boundary, faults: usize, place: usize) -> String {
     let value = rerun::amount(boundary, boundary.not_enough);
     let said = match boundary.not_enough_cause {

@@ -8,7 +8,7 @@ use fencepost_faults::Node;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// Writes the events around the violation, or only the evidence if `told` contains them all.
+/// Writes the events around the violation, or only the evidence if `told` already has them all.
 pub(crate) fn write(
     run: &RunReport,
     violation: &Violation,

@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn agrees_with_tables_worked_out_by_hand() {
         check((3, 4), (1, 4), 34.0 / 70.0);
-        // 4 of 4 against 0 of 4: two of the 70 possible arrangements are as extreme.
+        // 4 of 4 against 0 of 4: 2 of the 70 possible arrangements are as extreme.
         check((4, 4), (0, 4), 2.0 / 70.0);
         // 8 of 10 against 1 of 6: (C(10,8) C(6,1) + C(10,9) + C(10,3) C(6,6)) / C(16,9).
         check((8, 10), (1, 6), (270.0 + 10.0 + 120.0) / 11_440.0);

@@ -33,7 +33,7 @@ pub(super) enum End {
     Head,
 }
 
-/// Number of track ids reserved for each node and [`Topic::place`].
+/// Number of track ids reserved for each pair of a node and a [`Topic::place`].
 const ROWS: usize = 1 << 12;
 
 impl Topic {

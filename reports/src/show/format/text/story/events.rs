@@ -117,7 +117,7 @@ impl Story<'_> {
         is_deed && story.any(|line| line.event == entry.sequence) || self.is_late_grant(entry)
     }
 
-    /// Returns `true` if a later stale write's narrative names this server event of the writer.
+    /// Returns `true` if a later stale write's narrative names this event, which the writer caused.
     fn is_late_grant(&self, entry: &TimelineEntry) -> bool {
         let What::Server { by: Some(by), .. } = entry.what else { return false };
         self.told().any(|one| {
@@ -183,8 +183,8 @@ impl Story<'_> {
         }
     }
 
-    /// Returns the process whose update a stale write overwrites, unless the label of the write
-    /// names that process.
+    /// Returns the process whose update the stale write overwrites, unless the label `STALE WRITE`
+    /// already names that process.
     fn loser_beside_a_later_holder(&self, entry: &TimelineEntry) -> Option<Node> {
         let What::Storage { by, .. } = entry.what else { return None };
         let other = |kind: Kind| {
@@ -195,8 +195,8 @@ impl Story<'_> {
             .filter(|loser| other(Kind::StaleWrite).is_some_and(|later| later != *loser))
     }
 
-    /// Returns the labels of the rules other than `overlap` that the event breaks, for the first
-    /// time or again.
+    /// Returns the labels of the rules that the event breaks, for the first time or again, except
+    /// `overlap`.
     fn breaks_again(&self, entry: &TimelineEntry) -> Vec<String> {
         let mut kinds: Vec<Kind> = self
             .run
