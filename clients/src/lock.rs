@@ -7,8 +7,8 @@
 //! host through [`Env`].
 //!
 //! - An attempt writes a [`fresh_owner`](crate::owned_key::fresh_owner). If a failed call may have
-//!   taken the lock ([`CallError::may_have_applied`](crate::CallError::may_have_applied)), undo it,
-//!   or return [`Acquisition::Unknown`].
+//!   taken the lock ([`CallError::may_have_applied`](crate::CallError::may_have_applied)), undo the
+//!   attempt or return [`Acquisition::Unknown`].
 //! - Retries end at the deadline or at an interrupt. Use [`Retry`](crate::Retry), or call
 //!   [`Env::left`] or [`Env::is_interrupted`] in your loop.
 //! - The caller may drop a call's future at any await point, and the lock must stay usable.
@@ -158,7 +158,7 @@ pub trait Lock {
     /// Releases the lock. The application calls this once per lease, even if the lease has ended.
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release>;
 
-    /// Returns [`Extension::Unsupported`] unless the algorithm has extensions.
+    /// Extends the lease. Returns [`Extension::Unsupported`] if the algorithm has no extensions.
     ///
     /// **Extended** ([`Usage::extends`]): the application extends the lease whenever less than a
     /// third of the ttl is left. After `NotHeld` it leaves the critical section without a further
@@ -177,7 +177,7 @@ pub trait Lock {
         Box::pin(std::future::ready(Check::Unsupported))
     }
 
-    /// Completes when the lock may be lost. Never completes if the lock cannot notice its loss.
+    /// Completes when the lock may have been lost. Never completes if it cannot notice a loss.
     ///
     /// **Left** ([`Usage::leaves`]): when this call completes, the application leaves the critical
     /// section without further writes.
@@ -186,7 +186,7 @@ pub trait Lock {
         Box::pin(std::future::pending())
     }
 
-    /// Returns the lock for another thread, or `None` if the lock supports only one thread.
+    /// Returns this lock for another thread, or `None` if the lock supports only one thread.
     fn for_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
         let _ = env;
         None
@@ -274,7 +274,7 @@ pub enum Deployment {
 /// Version of the lock built into etcd's server. The lock changed with 3.5.0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServerLock {
-    /// Servers before 3.5.0 grant the lock to a waiter without checking its key.
+    /// Servers before 3.5.0 grant the lock to a waiter without checking the waiter's key.
     Unchecked,
     /// Servers since 3.5.0 check the waiter's key before they grant the lock.
     Checked,
@@ -405,7 +405,7 @@ pub struct Settings {
     pub acquire_timeout: Duration,
     /// Usual time limit for connecting to a server, and for each reply.
     pub command_timeout: Duration,
-    /// The same limit for one of several independent masters.
+    /// The same limit for each of several independent masters.
     pub node_timeout: Duration,
     /// Replicas that must acknowledge a grant, if the lock supports this.
     pub wait: Option<ReplicaWait>,

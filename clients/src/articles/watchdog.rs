@@ -5,12 +5,12 @@
 //! every 20 s. If the node dies, the lock expires.
 //!
 //! - `watchdog` renews a [`single_node`](crate::single_node) lock every third of the ttl by
-//!   compare-and-expire, until the release. It reports the loss when a renewal finds another value,
-//!   or fails a ttl or more after the last success. **A holder that hangs keeps the lock forever.**
+//!   compare-and-expire, until the release. It reports a loss if a renewal finds another value or
+//!   fails a ttl or more after the last success. **A hung holder keeps the lock forever.**
 //! - `watchdog-capped` stops renewing after [`LEASES_MAX`] ttls.
 //! - `watchdog-expire` is the daemon of the article, with its intervals scaled to the ttl. **Each
 //!   renewal extends the lock only to the time of the next renewal. EXPIRE ignores the owner.**
-//! - `watchdog-resurrecting` **renews by GET, a comparison in the client, and SET**, which may
+//! - `watchdog-resurrecting` **renews by GET, a comparison in the client, and SET**. The SET may
 //!   arrive after the release.
 //! - `watchdog-unstopped` **renews by EXPIRE and never stops the daemon**, which then extends other
 //!   processes' locks.

@@ -96,7 +96,7 @@ impl Algorithm for ServerSide {
     async fn release(&mut self, lease: Lease) -> Release {
         let Some(session) = self.session.take() else { return Release::NotHeld };
         let key = to_base64(format!("{}/{}", lease.resource, name_of(session.lease)));
-        // The answer does not tell whether the server deleted a key.
+        // The answer does not say whether the server deleted a key.
         let unlocked = self.gateway.call("lock/unlock", &json!({"key": key})).await;
         let closed = session.close().await;
         match (unlocked, closed) {

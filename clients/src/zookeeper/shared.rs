@@ -42,7 +42,7 @@ pub enum Status {
     Closed,
 }
 
-/// A request, its watcher and the place for its answer (`ClientCnxn.Packet`).
+/// A request, its watcher and the slot for its answer (`ClientCnxn.Packet`).
 pub(super) struct Packet {
     pub(super) request: Request,
     watcher: Option<Rc<Watcher>>,
