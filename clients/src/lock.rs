@@ -271,7 +271,7 @@ pub enum Deployment {
     Own,
 }
 
-/// Version of the lock built into etcd's server. The lock changed with 3.5.0.
+/// Version of the lock built into etcd's server, which changed in 3.5.0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServerLock {
     /// Servers before 3.5.0 grant the lock to a waiter without checking the waiter's key.

@@ -66,7 +66,7 @@ impl Script {
         self.facts.ttl_ms
     }
 
-    /// Returns the shortest and the longest retry delay that the script requests, in milliseconds.
+    /// Returns the shortest and longest retry delays that the script requests, in milliseconds.
     pub fn retry_ms(&self) -> Option<(u64, u64)> {
         self.facts.retry_ms
     }

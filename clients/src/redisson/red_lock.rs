@@ -13,8 +13,8 @@
 //! 3. Each taken lock gets its lease by a **PEXPIRE that ignores the owner**, and the library
 //!    ignores the answer 0. Without this step a lock stays for twice the wait. (If a PEXPIRE fails,
 //!    the library throws an exception; the model continues.)
-//! 4. The release **never reports a failure** (`RedissonMultiLock.unlockInner`): neither masters
-//!    that do not answer, nor a lock that was lost.
+//! 4. The release **never reports a failure** (`RedissonMultiLock.unlockInner`), even if masters do
+//!    not answer or the lock was lost.
 //! 5. The library subtracts neither the time of these steps nor the drift of clocks from the lease:
 //!    it **computes no validity**.
 //!

@@ -104,8 +104,7 @@ impl Session {
         self.bound(sql, parameters, self.timeout).await
     }
 
-    /// Returns `false` if the server rolled back the transaction because an earlier statement
-    /// failed.
+    /// Returns `false` if the server rolled back the transaction after a failed statement.
     pub async fn commit(&mut self) -> Result<bool, Failure> {
         Ok(self.run_next("COMMIT", &[]).await?.tag == "COMMIT")
     }
