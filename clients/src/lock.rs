@@ -271,20 +271,20 @@ pub enum Deployment {
     Own,
 }
 
-/// Version of the lock built into etcd's server, which changed in 3.5.0.
+/// Version of the lock that is built into etcd's server. Etcd 3.5.0 changed the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServerLock {
     /// Servers before 3.5.0 grant the lock to a waiter without checking the waiter's key.
     Unchecked,
-    /// Servers since 3.5.0 check the waiter's key before they grant the lock.
+    /// Servers from 3.5.0 on check the waiter's key before they grant the lock.
     Checked,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LockForm {
-    /// A row that expires by the processes' clocks.
+    /// A row that expires on the processes' clocks.
     RowByClients,
-    /// A row that expires by the server's clock.
+    /// A row that expires on the server's clock.
     RowByServer,
     /// A lock that ends with its database connection.
     Connection,

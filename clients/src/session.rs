@@ -60,7 +60,7 @@ impl Session {
             .collect()
     }
 
-    /// Sends the command at most once. Replaces a connection that broke before the command.
+    /// Sends the command at most once. Replaces a connection that broke before the call.
     pub fn call(&mut self, words: &[&[u8]]) -> impl Future<Output = Result<Reply, CallError>> {
         let may_be_replaced = self.open.is_some();
         self.attempt(words, may_be_replaced)

@@ -194,7 +194,7 @@ impl Renewer {
         loop {
             self.env.sleep(pause).await;
             if self.is_past_its_cap() {
-                // Ends 1 % early, because the client's clock may be slower than the server's.
+                // Stop 1 % early, because the client's clock may run slower than the server's.
                 let end = self.confirmed.plus(self.ttl * 99 / 100);
                 self.env.sleep(end.since(self.env.monotonic_clock())).await;
                 return self.env.note(Note::LockLost);

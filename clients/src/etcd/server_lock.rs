@@ -85,7 +85,7 @@ impl Algorithm for ServerSide {
             }
             Err(why) => why,
         };
-        // The end of the lease deletes the lock's key, if the server has created it.
+        // The end of the lease deletes the lock's key if the server has created the key.
         match session.close().await {
             Ok(()) => Acquisition::Refused(why.into()),
             Err(failure) if !failure.may_have_applied() => Acquisition::Refused(why.into()),

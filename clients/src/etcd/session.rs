@@ -121,8 +121,7 @@ mod tests {
     const NO_LEADER: &str = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 33\r\n\r\n\
                              {\"code\":14,\"message\":\"no leader\"}";
 
-    /// Opens and closes a session. Returns how often it called `path`, the outcome and the end in
-    /// ms.
+    /// Opens and closes a session. Returns the number of calls to `path`, outcome, and end in ms.
     fn calls_of(
         path: &'static str,
         answer: impl Fn(usize) -> Answer + 'static,

@@ -89,8 +89,8 @@ struct Generation {
     delete: &'static str,
     /// `true` if the row stores the expiry time, `false` if it stores the time of acquisition.
     has_expiry: bool,
-    /// `true` if the registry repeats transactions that failed in COMMIT or with the connection,
-    /// and releases after transient errors.
+    /// `true` if the registry also repeats releases after transient errors, and any transaction
+    /// whose COMMIT or connection failed.
     retries_all: bool,
     /// `true` if `unlock()` throws when the DELETE found no row.
     checks_release: bool,
