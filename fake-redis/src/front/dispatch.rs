@@ -1,4 +1,4 @@
-//! Serves commands one by one: executes a command, propagates its effects and replies.
+//! Serves commands one by one: executes each command, propagates its effects, and replies.
 
 use crate::config::RedisVersion;
 use crate::front::admission::Admission;

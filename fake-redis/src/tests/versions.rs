@@ -134,7 +134,7 @@ fn from_7_2_on_scripts_may_call_blocking_commands_that_do_not_block() {
     }
 }
 
-/// Redis 6.2 sends a relative time to replicas as relative, and an absolute time as absolute.
+/// Redis 6.2 sends relative times to replicas as relative, and absolute times as absolute.
 #[test]
 fn before_7_0_replicas_are_told_spans() {
     let mut bench = at_version(RedisVersion::V6_2);
@@ -244,7 +244,7 @@ fn from_8_4_on_set_and_delex_compare() {
     );
 }
 
-/// `getTimeoutFromObjectOrReply` (timeout.c) checks the addition from 7.2 on.
+/// From 7.2 on, `getTimeoutFromObjectOrReply` (timeout.c) checks the addition for overflow.
 #[test]
 fn before_7_2_an_enormous_pause_wraps_around() {
     let enormous = format!("CLIENT PAUSE {}", i64::MAX);
@@ -253,7 +253,7 @@ fn before_7_2_an_enormous_pause_wraps_around() {
     check_on(&mut at_version(RedisVersion::V7_2), &refused);
 }
 
-/// `getRangeLongFromObjectOrReply` (object.c) refuses the lowest rank from 7.2 on.
+/// From 7.2 on, `getRangeLongFromObjectOrReply` (object.c) refuses the lowest rank.
 #[test]
 fn before_7_2_the_lowest_rank_finds_the_first_match() {
     let lowest = format!("LPOS l a RANK {}", i64::MIN);
