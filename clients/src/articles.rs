@@ -4,9 +4,9 @@
 //! EXPIRE, SET with NX and EX, owner checks and renewal; **003** on Lua scripts, Redlock and
 //! reentrancy; **004** on Redisson and Spring Integration. **002** repeats the first part of 000.
 //!
-//! The articles ignore failed calls. Here a failed call ends the attempt. If no attempt succeeds
-//! and one may have taken the lock, the lock returns [`Acquisition::Unknown`]. Endless loops stop
-//! at the acquire timeout. In [`jedis_getset`], a failed call ends the acquire.
+//! The articles ignore failed calls. Here a failed call ends the attempt. If no attempt succeeds,
+//! but an attempt may have taken the lock, the lock returns [`Acquisition::Unknown`]. Endless loops
+//! stop at the acquire timeout. In [`jedis_getset`], a failed call ends the whole acquire.
 
 pub mod setnx;
 

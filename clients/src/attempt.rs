@@ -5,7 +5,7 @@ use crate::replica_wait::given_up;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Tries once to set the key to a new owner value. Waits for replicas if the settings say so.
+/// Tries once to set the key to a new owner value. Waits for replicas if the settings require it.
 pub async fn take(
     env: &Env,
     settings: &Settings,
@@ -16,7 +16,7 @@ pub async fn take(
     let owner = fresh_digits(env);
     match was_set(session.call(&set_if_absent_words(resource, &owner, ttl_ms)).await) {
         Ok(true) => {
-            // The box keeps this rarely used future from enlarging the future of every attempt.
+            // The box keeps the rarely used future of `given_up` out of every attempt's future.
             if settings.wait.is_some()
                 && let Some(given_up) =
                     Box::pin(given_up(settings.wait, session, resource, &owner)).await

@@ -11,7 +11,7 @@ pub enum CallError {
     NoPrimary(String),
     #[error("the connection broke before the command was sent: {0}")]
     Unsent(io::ErrorKind),
-    /// Counts as not executed. A failed script may have run in part (see [`crate::Script`]).
+    /// Counts as not executed, but a failed script may have run in part ([`crate::Script`]).
     #[error("the server answered {0}")]
     Server(String),
     #[error("no reply within {} ms", .0.as_millis())]

@@ -5,7 +5,7 @@
 //! A process has one session ([`session`]), and the end of the session releases its locks. After an
 //! abandoned acquire, or a release without a reply, the client lets the session expire.
 //!
-//! - `chubby` requests a lock-delay of one minute by default, the longest: after a holder fails,
+//! - `chubby` requests a lock-delay of one minute by default, the maximum: after a holder fails,
 //!   its lock stays taken for that time (2.4). The holder ignores events.
 //! - `chubby-sequencer` passes the generation of its sequencer to the storage, which compares it
 //!   with the latest generation that it has received (2.4).
@@ -96,7 +96,7 @@ struct Chubby {
     command_timeout: Duration,
     lock_delay: Duration,
     traits: Traits,
-    /// Empty during an acquire or a release, so that a dropped call also drops the session.
+    /// Empty during an acquire or a release, so that dropping the call also drops the session.
     session: Option<Session>,
     held: HeldSequencer,
 }

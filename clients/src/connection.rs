@@ -102,7 +102,7 @@ impl Future for Exchange<'_> {
     }
 }
 
-/// Encodes a command as an array of bulk strings and returns its length in bytes (docs/speed.md).
+/// Encodes a command as bulk strings and returns its length in bytes (cost: docs/speed.md).
 fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
     const SPARE: usize = 32;
     if output.len() < SPARE {
@@ -149,7 +149,7 @@ fn put_number(output: &mut [u8], number: usize) -> usize {
     digits.len()
 }
 
-/// Copies a word, without a call to memcpy if it has 2 to 8 bytes.
+/// Copies a word. Avoids a call to memcpy for 2 to 8 bytes.
 #[inline(always)]
 fn copy_short(to: &mut [u8], from: &[u8]) {
     #[inline(always)]

@@ -70,11 +70,11 @@ pub trait World {
     fn connect(&self, caller: Caller, address: &Address) -> io::Result<SocketKey>;
     /// Completes once the connection is open or has failed; pending while the peer is unreachable.
     fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>>;
-    /// Makes reads fail with `TimedOut` after a duration on the host's monotonic clock.
+    /// Makes reads fail with `TimedOut` once this time has passed on the host's monotonic clock.
     fn limit(&self, socket: SocketKey, after: Duration);
     fn lift_limit(&self, socket: SocketKey);
     /// Appends received bytes to `buffer` and returns their number, or 0 at the end of the stream.
-    /// `ConnectionReset` follows only after all bytes that arrived before the reset.
+    /// Returns `ConnectionReset` only after all bytes that arrived before the reset.
     fn poll_read(
         &self,
         socket: SocketKey,
@@ -243,7 +243,7 @@ impl Socket {
         self.world.lift_limit(self.key);
     }
 
-    /// Sends at least one byte and returns how many it sent. After an error, it sent none.
+    /// Sends at least one byte and returns how many it sent. If it fails, it has sent none.
     pub async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         std::future::poll_fn(|context| self.poll_write(context, bytes)).await
     }

@@ -3,10 +3,10 @@
 //! departs, the grantor frees its locks. After an abandoned call, the member departs.
 //!
 //! - `gemfire` is the lock of Spring Integration's `GemfireLockRegistry`, with the lease of the
-//!   cache (`lock-lease`, two minutes by default). The cache of a departed holder closes, and its
+//!   cache (`lock-lease`, two minutes by default). When a holder departs, its cache closes, and its
 //!   next acquire joins the system again.
 //! - `gemfire-lease` is `DistributedLockService.lock(name, wait, lease)`: the lock ends after the
-//!   ttl, by the wall clock of the grantor.
+//!   ttl on the grantor's wall clock.
 //! - `gemfire-token` also increments a counter in the region before its critical section.
 
 pub mod member;

@@ -7,8 +7,8 @@
 //! host through [`Env`].
 //!
 //! - An attempt writes a [`fresh_owner`](crate::owned_key::fresh_owner). If a failed call may have
-//!   taken the lock ([`CallError::may_have_applied`](crate::CallError::may_have_applied)), undo it,
-//!   or return [`Acquisition::Unknown`].
+//!   taken the lock ([`CallError::may_have_applied`](crate::CallError::may_have_applied)), undo the
+//!   attempt or return [`Acquisition::Unknown`].
 //! - Retries end at the deadline or at an interrupt. Use [`Retry`](crate::Retry), or call
 //!   [`Env::left`] or [`Env::is_interrupted`] in your loop.
 //! - The caller may drop a call's future at any await point, and the lock must stay usable.
@@ -159,7 +159,7 @@ pub trait Algorithm {
     /// Releases the lock. The application calls this once per lease, even if the lease has ended.
     async fn release(&mut self, lease: Lease) -> Release;
 
-    /// Returns [`Extension::Unsupported`] unless the algorithm has extensions.
+    /// Extends the lease. Returns [`Extension::Unsupported`] if the algorithm has no extensions.
     ///
     /// **Extended** ([`Usage::extends`]): the application extends the lease whenever less than a
     /// third of the ttl is left. After `NotHeld` it leaves the critical section without a further
@@ -176,7 +176,7 @@ pub trait Algorithm {
         Check::Unsupported
     }
 
-    /// Completes when the lock may be lost. Never completes if the lock cannot notice its loss.
+    /// Completes when the lock may have been lost. Never completes if it cannot notice a loss.
     ///
     /// **Left** ([`Usage::leaves`]): when this call completes, the application leaves the critical
     /// section without further writes.
@@ -184,7 +184,7 @@ pub trait Algorithm {
         std::future::pending().await
     }
 
-    /// Returns the lock for another thread, or `None` if the lock supports only one thread.
+    /// Returns this lock for another thread, or `None` if the lock supports only one thread.
     fn for_thread(&self, _env: Env) -> Option<Box<dyn Lock>> {
         None
     }
@@ -258,20 +258,20 @@ pub enum Deployment {
     Own,
 }
 
-/// Version of the lock built into etcd's server. The lock changed with 3.5.0.
+/// Version of the lock that is built into etcd's server. Etcd 3.5.0 changed the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServerLock {
-    /// Servers before 3.5.0 grant the lock to a waiter without checking its key.
+    /// Servers before 3.5.0 grant the lock to a waiter without checking the waiter's key.
     Unchecked,
-    /// Servers since 3.5.0 check the waiter's key before they grant the lock.
+    /// Servers from 3.5.0 on check the waiter's key before they grant the lock.
     Checked,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LockForm {
-    /// A row that expires by the processes' clocks.
+    /// A row that expires on the processes' clocks.
     RowByClients,
-    /// A row that expires by the server's clock.
+    /// A row that expires on the server's clock.
     RowByServer,
     /// A lock that ends with its database connection.
     Connection,
@@ -392,7 +392,7 @@ pub struct Settings {
     pub acquire_timeout: Duration,
     /// Usual time limit for connecting to a server, and for each reply.
     pub command_timeout: Duration,
-    /// The same limit for one of several independent masters.
+    /// The same limit for each of several independent masters.
     pub node_timeout: Duration,
     /// Replicas that must acknowledge a grant, if the lock supports this.
     pub wait: Option<ReplicaWait>,

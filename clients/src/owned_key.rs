@@ -10,7 +10,7 @@ use crate::script::Script;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Maximum number of attempts to release a lock, if calls fail.
+/// Maximum number of attempts to release a lock if calls fail.
 pub const RELEASE_ATTEMPTS: usize = 3;
 
 /// KEYS: lock. ARGV: owner. Returns 1 after deleting the key, otherwise 0.

@@ -17,12 +17,12 @@
 //!   lock's count is then 2, and **the release does not free the lock**.
 //! - `redisson-fair` and `redisson-redlock` are in [`fair`] and [`red_lock`].
 //!
-//! If the reply to an acquire is lost while the call already waits, the call **returns false, even
-//! if the server granted the lock** (`RedissonLock.tryLock` catches
+//! If the reply to an acquire is lost while the call is already waiting, the call **returns false,
+//! even if the server granted the lock** (`RedissonLock.tryLock` catches
 //! `RedisResponseTimeoutException`). If the first reply is lost, the library throws an exception.
 //!
 //! A release also sets a *latch*, a key that holds its result: if the same release arrives twice,
-//! the script returns that result. After the reply, the client deletes the latch and does not wait.
+//! the script returns that result. After the reply, the client deletes the latch in the background.
 //!
 //! Unlike the library, the model opens separate connections for a subscription and for the latches,
 //! measures durations on the monotonic clock, calls scripts by digest, and sends no `WAIT` after a

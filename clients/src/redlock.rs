@@ -1,8 +1,8 @@
 //! `redlock`: the lock on N independent masters. Source: Redis documentation, "Distributed Locks
 //! with Redis", "The Redlock Algorithm", with the random delay of "Retry on failure" and the drift
 //! of "Safety arguments": 1 % of the ttl plus 2 ms, as in redlock-rb. All times are on the
-//! monotonic clock (Sanfilippo, "Is Redlock safe?", 2016). [`libraries`] models deviations in
-//! Redlock libraries.
+//! monotonic clock (Sanfilippo, "Is Redlock safe?", 2016). [`libraries`] models how Redlock
+//! libraries deviate.
 
 mod masters;
 

@@ -1,6 +1,6 @@
 //! `WAIT` after a grant: the client gives up a lock that too few replicas have acknowledged.
 //! Source: Redis documentation, `WAIT numreplicas timeout`. A failover may still lose an
-//! acknowledged lock. From Redis 7.2 on, WAIT ignores everything after the connection's last write.
+//! acknowledged lock. Since Redis 7.2, WAIT covers only the connection's own writes.
 
 use crate::call_error::CallError;
 use crate::lock::{Acquisition, ReplicaWait};

@@ -3,7 +3,7 @@ use crate::lock::{Acquisition, Settings};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// Minimum delay after an attempt that took no time, so that a loop with zero delays ends.
+/// Minimum delay after an attempt that took no time, so that a loop without delays ends.
 const STANDSTILL_DELAY: Duration = Duration::from_millis(1);
 
 pub struct Retry {

@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 
 const SMALL_COUNTS: [&str; 4] = ["0", "1", "2", "3"];
 
-/// Make a script a `static`, so that its digest is computed only once. No write after the first may
-/// fail, because Redis keeps the earlier writes of a script that fails.
+/// Make a script a `static`, so that its digest is computed only once. Only the first write of a
+/// script may fail, because Redis keeps the writes that precede a failure.
 pub struct Script {
     source: &'static str,
     digest: OnceLock<String>,

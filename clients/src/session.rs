@@ -60,13 +60,13 @@ impl Session {
             .collect()
     }
 
-    /// Sends the command at most once. Replaces a connection that broke before the command.
+    /// Sends the command at most once. Replaces a connection that broke before the call.
     pub fn call(&mut self, words: &[&[u8]]) -> impl Future<Output = Result<Reply, CallError>> {
         let may_be_replaced = self.open.is_some();
         self.attempt(words, may_be_replaced)
     }
 
-    /// Like [`Session::call`], but `limit` replaces the timeout of the connect and of the call.
+    /// Like [`Session::call`], but `limit` replaces the timeouts for connecting and for the reply.
     pub async fn call_within(
         &mut self,
         limit: Duration,
@@ -107,7 +107,7 @@ impl Session {
         loop {
             if !self.leads_to_the_right_server() {
                 self.open = None;
-                // Boxes the future, because a large future would enlarge every call's future.
+                // Boxes the future, because its size would enlarge every call's future.
                 match Box::pin(self.target.connect()).await {
                     Ok(open) => self.open = Some(open),
                     Err(CallError::Unsent(_)) if std::mem::take(&mut again) => continue,

@@ -133,7 +133,7 @@ impl SpringRegistry {
     /// Waits for the full `wait`, even after a wait for the ReentrantLock, as the library does.
     async fn try_outside(&mut self, key: &str, wait: Duration) -> Acquisition {
         let wait_ms = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
-        // `System.currentTimeMillis()`.
+        // The library reads `System.currentTimeMillis()`.
         let deadline = self.env.wall_clock().as_millis().saturating_add(wait_ms);
         loop {
             match self.obtain(key).await {

@@ -226,7 +226,7 @@ mod tests {
         }
     }
 
-    /// The compiler cannot report a public definition that the table omits.
+    /// The compiler does not report a public definition that is missing from the table.
     #[test]
     fn every_lock_is_in_the_table() {
         let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];

@@ -147,7 +147,7 @@ impl Notify {
         Notify::default()
     }
 
-    /// Wakes the first waiter in the queue, or else keeps the notification for the next one.
+    /// Wakes the first waiter in the queue, or else keeps the notification for the next waiter.
     pub fn notify_one(&self) {
         let mut waiters = self.inner.borrow_mut();
         match waiters.queue.pop_front() {
@@ -161,8 +161,8 @@ impl Notify {
         waiting.iter().for_each(|one| one.borrow_mut().wake(Wakeup::All));
     }
 
-    /// Completes at a later notification, or immediately if one of [`Notify::notify_one`] is left.
-    /// If dropped before, passes a notification of [`Notify::notify_one`] on to the next waiter.
+    /// Completes at the next notification, or immediately if [`Notify::notify_one`] has left one.
+    /// If dropped first, passes on a notification of [`Notify::notify_one`] to the next waiter.
     pub fn notified(&self) -> Notified {
         let waiter = Rc::new(RefCell::new(Waiter::default()));
         let mut waiters = self.inner.borrow_mut();

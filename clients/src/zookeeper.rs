@@ -1,8 +1,8 @@
 //! Locks on ZooKeeper, and their client. Sources: articles 001 and 002; the recipes of the
 //! ZooKeeper documentation; the source of ZooKeeper 3.8 (the Java client), Curator 5.4.0 and kazoo
 //! 2.11.0. [`session`] queues a request. [`transport`] sends the encoded request ([`protocol`],
-//! [`jute`]); [`watches`] keeps its watch. When the connection is lost, the transport connects to
-//! the next of [`hosts`] with the session's number and password. [`ensemble`] opens sessions.
+//! [`jute`]); [`watches`] stores its watch. After a lost connection, the transport connects to the
+//! next of [`hosts`] with the session's number and password. [`ensemble`] opens sessions.
 //!
 //! Nodes are below `/<resource>`; the owner value is the name of the owner's node. The ttl is the
 //! requested session timeout. A process has one session at a time and supports one thread.

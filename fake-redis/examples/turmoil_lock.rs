@@ -1,5 +1,5 @@
-//! Simulates a lock in Redis with Sentinel under stock turmoil. The primary grants the lock and
-//! crashes before it replicates the grant. Sentinel promotes the replica, which grants it again.
+//! Simulates a Redis lock with Sentinel under stock turmoil. The primary grants the lock and
+//! crashes before it replicates the grant. Sentinel promotes the replica, which also grants it.
 //!
 //!     cargo run -p fake-redis --example turmoil_lock -- 7
 
@@ -113,7 +113,7 @@ fn node(host: &str, primary: Option<&str>) -> NodeConfig {
 
 fn sentinel(host: &str) -> SentinelConfig {
     let (own, primary) = (Address::new(host, 26379), Address::new("redis-1", 6379));
-    // If every Sentinel votes for itself, a new attempt starts after two failover timeouts.
+    // Keep the failover timeout short: after a split vote, a new attempt waits for two of them.
     let (down_after_ms, failover_timeout_ms) = (2_000, 5_000);
     SentinelConfig { down_after_ms, failover_timeout_ms, ..SentinelConfig::new(own, primary) }
 }

@@ -1,4 +1,4 @@
-//! Executes commands, for example from clients, scripts and the primary's stream.
+//! Executes commands from clients, scripts, the primary's stream and other sources.
 
 pub(crate) mod execute;
 pub(crate) mod lookup;

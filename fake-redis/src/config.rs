@@ -44,7 +44,7 @@ impl RedisVersion {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fsync {
-    /// Syncs new commands before the replies to them.
+    /// Syncs new commands before replying to them.
     Always,
     EverySec,
     No,
@@ -80,7 +80,7 @@ impl SavePoint {
 pub struct OutputLimit {
     /// Unread bytes at which the server immediately disconnects a client; 0 means no limit.
     pub hard: u64,
-    /// Unread bytes for `soft_seconds` at which the server disconnects a client; 0 means no limit.
+    /// Unread bytes that disconnect a client if they last `soft_seconds`; 0 means no limit.
     pub soft: u64,
     pub soft_seconds: i64,
 }
@@ -145,13 +145,13 @@ pub struct NodeConfig {
     /// `true` if CONFIG REWRITE has a configuration file to update.
     pub has_config_file: bool,
     pub persistence: Persistence,
-    /// `true` to load a truncated append-only file (`aof-load-truncated`).
+    /// `true` if the server loads a truncated append-only file (`aof-load-truncated`).
     pub aof_load_truncated: bool,
     /// Growth in percent that starts a rewrite of the append-only file; 0 means never.
     pub aof_rewrite_percentage: u32,
     /// Minimum size in bytes of an append-only file before an automatic rewrite.
     pub aof_rewrite_min_size: u64,
-    /// `true` to refuse writes after a failed snapshot. Has no effect if `save_points` is empty.
+    /// `true` if the server refuses writes after a failed snapshot, unless `save_points` is empty.
     pub stop_writes_on_bgsave_error: bool,
     pub save_points: Vec<SavePoint>,
     /// Minimum number of good replicas for a write; 0 means no minimum.
@@ -172,7 +172,7 @@ pub struct NodeConfig {
     pub replica_serve_stale_data: bool,
     /// Seconds to wait for more replicas before taking a snapshot for them.
     pub repl_diskless_sync_delay: u32,
-    /// `true` to skip `repl_diskless_sync_delay` in the first second after the start.
+    /// `true` if the server skips `repl_diskless_sync_delay` in the first second after its start.
     pub starts_in_step: bool,
     pub replica_read_only: bool,
     pub proto_max_bulk_len: usize,

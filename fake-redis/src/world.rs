@@ -1,4 +1,4 @@
-//! A simulated network for tests, with hosts that have names and with clients that send commands.
+//! A simulated network for tests. It has named hosts, and clients that send commands.
 
 use crate::config::NodeConfig;
 use crate::front::node::Node;
@@ -73,7 +73,7 @@ impl World {
         self.0.crash(at, Crash::Power);
     }
 
-    /// Cuts the power. The last `lost` unsynced bytes are lost.
+    /// Cuts the power, which loses the last `lost` unsynced bytes.
     pub(crate) fn tear(&mut self, host: &str, lost: usize) {
         self.crash(host);
         let disk = self.disk(host);

@@ -17,9 +17,9 @@
 //! return false
 //! ```
 //!
-//! In both locks, the timeout counts the sleeps but not the calls, and an exception of Jedis ends
-//! the acquire. `jedis-getset` keeps these mistakes: **DEL ignores the owner**; **GETSET nil counts
-//! as a loss**, so the new key blocks all processes until its time has passed; and **the loser's
+//! In both locks, the timeout counts the sleeps but not the calls, and a Jedis exception ends the
+//! acquire. `jedis-getset` keeps these mistakes: **DEL ignores the owner**; **GETSET nil counts as
+//! a loss**, so the new key blocks all processes until its time has passed; and **the loser's
 //! GETSET overwrites the winner's time**. `jedis-getset-owner` fixes all three with a stored owner,
 //! compare-and-set and compare-and-delete. Both locks **compare the clocks of different clients**.
 
@@ -93,7 +93,7 @@ impl Algorithm for JedisGetset {
             i64::try_from(self.base.settings.acquire_timeout.as_millis()).unwrap_or(i64::MAX);
         while timeout_ms >= 0 {
             let attempt = self.attempt(resource).await;
-            // The class does not catch Jedis's exceptions.
+            // The class does not catch Jedis exceptions.
             if !matches!(attempt, Err(AttemptFailure::Held)) {
                 return acquisition(resource, attempt);
             }

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! `lua-extend` implements the quoted sentence with PEXPIRE. Its lease lasts one ttl from the start
-//! of the call that set or extended it. In `lua-extend-unchecked` **the extension is a SET that
-//! ignores the owner**. In `lua-extend-reacquire` **the holder takes a lost lock again** and
+//! of the call that set or extended the key. In `lua-extend-unchecked` **the extension is a SET
+//! that ignores the owner**. In `lua-extend-reacquire` **the holder reacquires a lost lock** and
 //! continues, although another process may have changed the data.
 
 use super::{Base, entry};
@@ -44,7 +44,7 @@ pub const REACQUIRE: Definition = Definition {
     ..DEFINITION
 };
 
-/// KEYS: lock. ARGV: owner, ttl in milliseconds. Returns 1 if the caller holds the lock, or else 0.
+/// KEYS: lock. ARGV: owner, ttl in milliseconds. Returns 1 if the caller holds the lock, else 0.
 pub static EXTEND_OR_TAKE: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     return redis.call("pexpire",KEYS[1],ARGV[2])

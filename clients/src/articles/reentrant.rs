@@ -1,8 +1,8 @@
 //! `reentrant-by-value` and `reentrant-counted`: locks that a holder can take again.
 //!
-//! Source: article 003, 5.2: if the SET of section 1 finds the key taken, the client sends GET and
-//! reenters if the value is `my_random_value`. `reentrant-by-value` keeps two mistakes: **it has no
-//! counter**, so an inner release removes the outer lock; **a process never changes its
+//! Source: article 003, 5.2: if the SET of section 1 finds that the key exists, the client sends
+//! GET and reenters if the value is `my_random_value`. `reentrant-by-value` keeps two mistakes:
+//! **it has no counter**, so an inner release removes the outer lock; **a process never changes its
 //! `my_random_value`**, so it may reenter a lock that an earlier attempt left behind.
 //! `reentrant-counted` fixes both. Neither lock extends its ttl on reentry.
 

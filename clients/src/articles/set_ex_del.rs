@@ -1,5 +1,5 @@
 //! `set-ex-del`: SET with NX and EX in one command, released by DEL. Source: article 001,
-//! "Problems", first: `set(lock_sale_ID, 1, 30, NX)` replaces setnx. One mistake remains: **all
+//! "Problems", 1: `set(lock_sale_ID, 1, 30, NX)` replaces setnx. One mistake remains: **all
 //! processes write the same value**. `single-node` fixes this.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};

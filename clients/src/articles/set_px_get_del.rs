@@ -1,5 +1,5 @@
 //! `set-px-get-del` and `thread-id-get-del`: the client compares owners before it sends DEL.
-//! Source: article 001, "Problems", second. **GET and DEL are two commands**, so DEL may remove the
+//! Source: article 001, "Problems", 2. **GET and DEL are two commands**, so DEL may remove the
 //! lock of another process. `single-node` fixes this. `thread-id-get-del` stores the article's
 //! `Thread.currentThread().getId()`, which is **unique only within its process**; `set-px-get-del`
 //! stores a random value per attempt instead.

@@ -1,6 +1,6 @@
 //! `setnx`: SETNX without an expiry. Source: article 000, "Locking": `SETNX foo.lock <current unix
-//! time>`, `DEL foo.lock`. Mistake: **the key never expires**, so it outlives a dead holder or a
-//! lost DEL. `set-ex-del` fixes this.
+//! time>`, `DEL foo.lock`. Mistake: **the key never expires**, so it stays after the holder has
+//! died or a DEL was lost. `set-ex-del` fixes this.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::commands::set_nx;

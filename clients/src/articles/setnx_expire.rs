@@ -1,7 +1,7 @@
 //! `setnx-expire`: SETNX, then EXPIRE as a second command. Source: article 001, "Lock timeout".
 //! **SETNX and EXPIRE are not atomic**: after a crash or a lost connection between them, the key
-//! never expires. `set-ex-del` fixes this. An error from EXPIRE does not release the lock. DEL
-//! ignores the owner.
+//! never expires. `set-ex-del` fixes this. If EXPIRE fails, the client does not release the lock.
+//! DEL ignores the owner.
 
 use super::{AttemptFailure, Base, Steps, entry, stepwise};
 use crate::commands::{expire, set_nx};

@@ -1,6 +1,6 @@
 //! `setnx-stale-del`, `setnx-stale-compare`: waiters remove a lock whose stored time is too old.
 //! Source: article 000, "Handling deadlocks", first version. **DEL does not check the value
-//! again**: C2 and C3 both find the lock of C1 stale; C2 deletes it and takes the lock; C3 deletes
+//! again**: C2 and C3 both find C1's lock stale; C2 deletes it and takes the lock; then C3 deletes
 //! C2's lock and takes the lock too. `setnx-stale-compare` fixes this. **Clients compare their own
 //! clocks with the holder's**, and **DEL ignores the owner**, as in `setnx-getset`.
 

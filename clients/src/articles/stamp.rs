@@ -9,7 +9,7 @@ use crate::script::Script;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// KEYS: lock. ARGV: the expected and the new value. Returns 1 after setting the key, or else 0.
+/// KEYS: lock. ARGV: the expected and the new value. Returns 1 after setting the key, otherwise 0.
 pub static COMPARE_AND_SET: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     redis.call("set",KEYS[1],ARGV[2])

@@ -5,12 +5,12 @@
 //! every 20 s. If the node dies, the lock expires.
 //!
 //! - `watchdog` renews a [`single_node`](crate::single_node) lock every third of the ttl by
-//!   compare-and-expire, until the release. It reports the loss when a renewal finds another value,
-//!   or fails a ttl or more after the last success. **A holder that hangs keeps the lock forever.**
+//!   compare-and-expire, until the release. It reports a loss if a renewal finds another value or
+//!   fails a ttl or more after the last success. **A hung holder keeps the lock forever.**
 //! - `watchdog-capped` stops renewing after [`LEASES_MAX`] ttls.
 //! - `watchdog-expire` is the daemon of the article, with its intervals scaled to the ttl. **Each
 //!   renewal extends the lock only to the time of the next renewal. EXPIRE ignores the owner.**
-//! - `watchdog-resurrecting` **renews by GET, a comparison in the client, and SET**, which may
+//! - `watchdog-resurrecting` **renews by GET, a comparison in the client, and SET**. The SET may
 //!   arrive after the release.
 //! - `watchdog-unstopped` **renews by EXPIRE and never stops the daemon**, which then extends other
 //!   processes' locks.
@@ -194,7 +194,7 @@ impl Renewer {
         loop {
             self.env.sleep(pause).await;
             if self.is_past_its_cap() {
-                // Ends 1 % early, because the client's clock may be slower than the server's.
+                // Stop 1 % early, because the client's clock may run slower than the server's.
                 let end = self.confirmed.plus(self.ttl * 99 / 100);
                 self.env.sleep(end.since(self.env.monotonic_clock())).await;
                 return self.env.note(Note::LockLost);

@@ -1,4 +1,4 @@
-//! Calls to a Chubby cell. A replica may name the master, which answers all other calls (2.2).
+//! Calls to a Chubby cell. A replica can name the master, and only the master serves calls (2.2).
 
 use crate::call_error::CallError;
 use crate::env::{Address, Draw, Env};

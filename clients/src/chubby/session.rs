@@ -1,10 +1,10 @@
 //! A client's session with a Chubby cell (2.8). The client keeps one KeepAlive pending.
 //!
 //! - The **local lease** begins when the client sends the KeepAlive, and is shorter than the
-//!   master's by a sixteenth, because clocks differ in rate.
+//!   master's by a sixteenth, because clocks run at different rates.
 //! - When the local lease ends, the session is **in jeopardy**: the library blocks all calls and
 //!   looks for a master for a **grace period** of 45 s, after which the session counts as expired.
-//! - Each request in the session carries the last known epoch number of the master (2.9).
+//! - Each request in the session carries the last known master epoch number (2.9).
 
 use super::cell::Cell as Cluster;
 use crate::call_error::CallError;
@@ -16,7 +16,7 @@ use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Maximum length of a session's jeopardy (2.8: "45s by default").
+/// Maximum time that a session stays in jeopardy (2.8: "45s by default").
 pub const GRACE: Duration = Duration::from_secs(45);
 const AGAIN: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(150);
 
@@ -107,7 +107,7 @@ impl Session {
         }
     }
 
-    /// Repeats the call if necessary, which is safe because all calls are idempotent.
+    /// Repeats the call until the deadline if necessary, because all calls are idempotent.
     pub async fn call(
         &self,
         verb: &str,
@@ -309,7 +309,7 @@ mod tests {
         let shared = shared();
         let sent = Monotonic(1_000_000);
         shared.handle_answer(sent, &words("alive 1 8000000 12000000 0")).unwrap();
-        // The lease is 8 s (held by the master) plus 12 s (granted), less a sixteenth.
+        // The lease is 8 s (KeepAlive held by the master) plus 12 s (granted), less a sixteenth.
         assert_eq!(shared.left(sent), Duration::from_millis(18_750));
         shared.handle_answer(Monotonic(0), &words("alive 1 0 12000000 0")).unwrap();
         assert_eq!(shared.left(sent), Duration::from_millis(18_750), "a lease never gets shorter");

@@ -1,7 +1,7 @@
 //! Calls to an etcd cluster through its JSON gateway. Like clientv3 (`clientv3/retry.go`), the
 //! client repeats reads, and grants and revocations of leases (`repeatable`). It repeats a change
-//! of keys only if no earlier try can have reached a member (`nonRepeatable`). It waits 25 ms plus
-//! or minus a tenth between two tries (`defaultBackoffWaitBetween`). Unlike clientv3, it ends most
+//! of keys only if no earlier try can have reached a member (`nonRepeatable`). It waits 25 ms, plus
+//! or minus a tenth, between tries (`defaultBackoffWaitBetween`). Unlike clientv3, it ends most
 //! calls after the `command_timeout`.
 
 use super::http::Link;
@@ -52,7 +52,7 @@ impl From<CallError> for Failure {
     }
 }
 
-/// Sends requests to one member until a call is lost or the member is unavailable.
+/// Sends requests to one member. After a lost call or UNAVAILABLE, moves on to the next member.
 pub struct Gateway {
     env: Env,
     members: Vec<Address>,

@@ -9,12 +9,12 @@
 //!      watch it until it is deleted; then get key: gone means that the session has expired
 //! ```
 //!
-//! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` (`Mutex.Lock`, `Unlock`), used as in
 //! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` (`Mutex.Lock`, `Unlock`), as in `etcdctl
 //! lock`. A release that finds no key returns `NotHeld`; the library ignores a missing key.
+//!
 //! - `etcd-mutex-unchecked` is the mutex of 3.4, which **does not check its own key after the
-//!   wait**. If its lease has ended, another process may hold the lock (etcd issue 11456; fixed by
-//!   `b14c7cd44` in 3.5.0).
+//!   wait**. If the waiter's lease has ended, another process may hold the lock (etcd issue 11456;
+//!   fixed by `b14c7cd44` in 3.5.0).
 //! - The holder of `etcd-mutex-done` leaves its critical section when `Session.Done` fires.
 //! - In `etcd-mutex-fencing` the storage checks the revision that created the key, as etcd's
 //!   documentation advises.

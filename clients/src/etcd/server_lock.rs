@@ -85,7 +85,7 @@ impl Algorithm for ServerSide {
             }
             Err(why) => why,
         };
-        // The end of the lease deletes the lock's key, if the server has created it.
+        // The end of the lease deletes the lock's key if the server has created the key.
         match session.close().await {
             Ok(()) => Acquisition::Refused(why.into()),
             Err(failure) if !failure.may_have_applied() => Acquisition::Refused(why.into()),
@@ -96,7 +96,7 @@ impl Algorithm for ServerSide {
     async fn release(&mut self, lease: Lease) -> Release {
         let Some(session) = self.session.take() else { return Release::NotHeld };
         let key = to_base64(format!("{}/{}", lease.resource, name_of(session.lease)));
-        // The answer does not tell whether the server deleted a key.
+        // The answer does not say whether the server deleted a key.
         let unlocked = self.gateway.call("lock/unlock", &json!({"key": key})).await;
         let closed = session.close().await;
         match (unlocked, closed) {

@@ -4,7 +4,7 @@
 //! renews the lease a third of its ttl after the last answer. After a failed renewal it tries again
 //! after 500 ms (`retryConnWait`). The session is done when a server reports that the lease is
 //! gone, or when the ttl passes without an answer (5 s for the first answer). The client repeats a
-//! failed grant or revocation, and a revocation for at most one ttl (`Session.Close`).
+//! failed grant or revocation; it stops repeating a revocation after one ttl (`Session.Close`).
 
 use super::gateway::{Failure, Gateway};
 use super::number;
@@ -121,7 +121,7 @@ mod tests {
     const NO_LEADER: &str = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 33\r\n\r\n\
                              {\"code\":14,\"message\":\"no leader\"}";
 
-    /// Opens and closes a session; returns this path's number of calls, the outcome, the end in ms.
+    /// Opens and closes a session. Returns the number of calls to `path`, outcome, and end in ms.
     fn calls_of(
         path: &'static str,
         answer: impl Fn(usize) -> Answer + 'static,

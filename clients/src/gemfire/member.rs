@@ -25,7 +25,7 @@ pub enum Failure {
         may_have_applied: bool,
     },
     Refused(String),
-    /// The call did not succeed, for the reason in the text. A server may have executed it.
+    /// The call failed for the reason in the text. A server may have executed it.
     Late(String),
 }
 
@@ -57,7 +57,7 @@ struct Shared {
     heard: RefCell<BTreeMap<u8, Monotonic>>,
     held: RefCell<Vec<HeldLock>>,
     is_closed: Cell<bool>,
-    /// `true` if the grantor reported the departure and has therefore released the member's locks.
+    /// `true` if the grantor reported the departure, and has therefore released the member's locks.
     is_told: Cell<bool>,
     changed: Notify,
     serials: Cell<u64>,

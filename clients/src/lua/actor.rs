@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
-/// Maximum number of waits in a row below [`LONG_WAIT`], because more would run for minutes.
+/// Maximum number of consecutive waits below [`LONG_WAIT`]; more would run for minutes.
 const SHORT_WAITS_MAX: u32 = 100_000;
 const LONG_WAIT: Duration = Duration::from_millis(1);
 
@@ -54,7 +54,7 @@ impl Actor {
         }
     }
 
-    /// Boxes the future, because a called function can make further calls.
+    /// Boxes the future, because the called function can make further calls.
     fn call_within(
         &self,
         function: &Pinned,
@@ -192,7 +192,7 @@ fn reply_of_redis(outcome: Result<Answer, CallError>) -> Reply {
         Err(CallError::Server(text))
             if WRONG_COMMANDS.iter().any(|wrong| text.starts_with(wrong)) =>
         {
-            // Leave out the arguments, which Redis lists after an unknown command.
+            // Leave out the arguments, which Redis appends to this message.
             let brief = text.split(", with args beginning with:").next().unwrap_or_default();
             Reply::Misused(CallError::Server(brief.to_owned()).to_string())
         }

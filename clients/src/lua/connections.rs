@@ -84,7 +84,7 @@ impl CoordinatorConnection {
     }
 }
 
-/// A connection that requests share. A request that finds the connection in use opens another.
+/// A shared connection. A request that finds the connection in use opens another one.
 pub(super) struct Slot<T>(RefCell<Option<T>>);
 
 pub(super) struct SlotGuard<'s, T> {

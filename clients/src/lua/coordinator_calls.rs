@@ -97,7 +97,7 @@ impl CallArguments<'_> {
         }
     }
 
-    /// Returns the path in the first argument. ZooKeeper clients require a slash at its start.
+    /// Returns the path in the first argument. ZooKeeper clients require a leading slash.
     fn path(&self) -> Result<String, Reply> {
         let path = self.text(1)?;
         match path.starts_with('/') {
@@ -151,21 +151,21 @@ fn refused_by<R: Display>(
 }
 
 /// Returns `true` for syntax errors, unknown names (class 42), unsupported statements (0A000) and
-/// missing values. Scripts may create an object that another process has just created (42P07,
-/// 42710).
+/// missing values (23502), but not for an object that already exists (42P07, 42710), because
+/// another process may have just created the same object.
 fn is_misuse_of_postgresql(refusal: &sql::protocol::Refusal) -> bool {
     let code = &*refusal.code;
     ["0A000", "23502"].contains(&code)
         || code.starts_with("42") && !["42P07", "42710"].contains(&code)
 }
 
-/// Returns `true` if no database is selected, and for unknown columns, syntax errors, unknown
-/// tables, unsupported statements and unknown functions.
+/// Returns `true` if no database is selected, and for unknown columns, tables and functions, syntax
+/// errors and unsupported statements.
 fn is_misuse_of_mysql(refusal: &mysql::protocol::Refusal) -> bool {
     [1046, 1054, 1064, 1146, 1235, 1305].contains(&refusal.code)
 }
 
-/// Converts NULL to `false`, because Lua lists cannot contain `nil`.
+/// Converts NULL to `false`, because a Lua list cannot contain `nil`.
 fn rows(rows: Vec<Vec<Option<String>>>) -> LuaValue {
     let cell =
         |cell: Option<String>| cell.map_or(LuaValue::Bool(false), |text| LuaValue::from(&*text));

@@ -1,4 +1,4 @@
-//! Limits a script's instructions and memory. Long calls to library functions use up instructions.
+//! Limits a script's instructions and memory. A long library call also uses up instructions.
 
 use luna_core::runtime::Value;
 use luna_core::vm::{LuaError, Vm};
@@ -8,7 +8,7 @@ pub(super) const MEMORY: usize = 16 << 20;
 const BYTES_PER_INSTRUCTION: usize = 16;
 /// Pattern-matching steps that count as one instruction.
 const STEPS_PER_INSTRUCTION: usize = 4;
-/// Calls that cost fewer instructions are free, and fewer bytes are not checked against [`MEMORY`].
+/// Threshold: fewer instructions cost nothing, and fewer bytes are not checked against [`MEMORY`].
 const LONG: usize = 256;
 
 type Native = fn(&mut Vm, u32, u32) -> Result<u32, LuaError>;
@@ -48,7 +48,7 @@ fn charge_strings(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     Ok(0)
 }
 
-/// Charges for the worst case, which compares each byte of the text with the whole wanted text.
+/// Charges for the worst case: a comparison with the whole wanted text at each byte of the text.
 fn charge_plain_search(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let [text, wanted] = [0, 1].map(|place| size_of(vm.nat_arg(slot, count, place)));
     work(vm, text.saturating_mul(1 + wanted / BYTES_PER_INSTRUCTION) / BYTES_PER_INSTRUCTION)?;
@@ -116,7 +116,7 @@ pub(super) fn steps(vm: &mut Vm, steps: usize) -> Result<(), LuaError> {
     work(vm, steps / STEPS_PER_INSTRUCTION)
 }
 
-/// Clears the instruction budget, so that the script ends even if the script catches the error.
+/// Clears the instruction budget, so that the script ends even if it catches the error.
 fn end(vm: &mut Vm, reason: &str) -> LuaError {
     vm.set_instr_budget(None);
     vm.rt_err(reason)

@@ -14,8 +14,8 @@ pub(super) struct Host {
 }
 
 /// Result of `monotonic()` at the start of the run, in milliseconds. It exceeds every ttl, so a
-/// script that returns a duration instead of a time fails in its first run. A float still counts
-/// microseconds at this value.
+/// script that returns a duration instead of a time fails in its first run. A float of this size
+/// still resolves microseconds.
 pub(super) const UPTIME_MS: f64 = (1_u64 << 27) as f64;
 
 type Native = fn(&mut Vm, u32, u32) -> Result<u32, LuaError>;

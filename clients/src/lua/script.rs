@@ -66,7 +66,7 @@ impl Script {
         self.facts.ttl_ms
     }
 
-    /// Returns the shortest and the longest retry delay that the script requests, in milliseconds.
+    /// Returns the shortest and longest retry delays that the script requests, in milliseconds.
     pub fn retry_ms(&self) -> Option<(u64, u64)> {
         self.facts.retry_ms
     }
@@ -76,7 +76,7 @@ impl Script {
         self.facts.renews || self.facts.extends
     }
 
-    /// Adds the file, line and column of the function with which `problem` begins.
+    /// Adds the file, line and column of the function whose name `problem` begins with.
     pub fn describe(&self, problem: &str) -> String {
         describe_fact(&self.source, problem)
     }

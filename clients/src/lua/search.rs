@@ -1,4 +1,4 @@
-//! Charges for pattern searches before Lua runs them, because limits cannot interrupt its matcher.
+//! Charges for pattern searches before Lua runs them, because no limit can interrupt Lua's matcher.
 
 use super::meter;
 use fencepost_lua_patterns::{Dialect, Failure, Matcher};
@@ -6,7 +6,7 @@ use luna_core::runtime::Value;
 use luna_core::vm::{LuaError, Vm};
 
 /// Charges for one search and returns the number of matches. Arguments: the text, the pattern, the
-/// position of the first byte, and the kind of search ("first", "every" or "replace").
+/// start position, and the kind of search ("first", "every" or "replace").
 pub(super) fn charge_search(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
     let argument = |vm: &Vm, place| vm.nat_arg(slot, count, place);
     let (Value::Str(text), Value::Str(pattern), Value::Int(first), Value::Str(kind)) =
@@ -40,7 +40,7 @@ pub(super) fn charge_search(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, L
     Ok(vm.nat_return(slot, &[Value::Int(matches)]))
 }
 
-/// Converts Lua's start position, from the end if negative, to an offset, if it is in the text.
+/// Converts Lua's start position (negative: from the end) to an offset. `None` is past the end.
 fn start_of(first: i64, length: usize) -> Option<usize> {
     let back = usize::try_from(first.unsigned_abs()).unwrap_or(usize::MAX);
     match first {

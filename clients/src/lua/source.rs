@@ -89,7 +89,7 @@ impl Source {
     }
 }
 
-/// Removes a first line that begins with `#!`, but not its end, so that lines keep their numbers.
+/// Removes a first line that begins with `#!`. Keeps its newline, so that line numbers stay right.
 fn without_first_line(text: &str) -> &str {
     match text.starts_with("#!") {
         true => text.find('\n').map_or("", |end| &text[end..]),
@@ -97,7 +97,7 @@ fn without_first_line(text: &str) -> &str {
     }
 }
 
-/// If `raw` has no line, adds that of the innermost script function in the traceback.
+/// If `raw` has no line number, adds the line of the innermost script function in the traceback.
 pub(super) fn placed(raw: String, traceback: &str) -> String {
     if parted(&raw).0.is_some() {
         return raw;

@@ -1,4 +1,4 @@
-//! `memcached-add`: `add` takes the lock, and `delete` releases the lock. Source: article 001. Two
+//! `memcached-add`: `add` takes the lock, and `delete` releases it. Source: article 001. Two
 //! mistakes remain: **`delete` ignores the owner**, and **the lock relies on the full lease**,
 //! which may end almost a second early. `memcached-cas` fixes both.
 

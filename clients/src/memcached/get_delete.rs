@@ -1,5 +1,5 @@
 //! `memcached-get-delete`: `add` takes the lock; the holder checks the owner before `delete`.
-//! Source: article 001, "Problems", second. **`get` and `delete` are two commands**, so `delete`
+//! Source: article 001, "Problems", 2. **`get` and `delete` are two commands**, so `delete`
 //! may remove another process's lock. `memcached-cas` fixes this.
 
 use super::{Base, released, taken, whole_seconds};

@@ -5,7 +5,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use std::fmt;
 
 const BODY_MAX: usize = 1024 * 1024;
-/// Flags for long passwords, protocol 4.1, transactions, secure connections and plugin login.
+/// Flags for long passwords, protocol 4.1, transactions, secure connections and auth plugins.
 const CAPABILITIES: u32 = 1 | 1 << 9 | 1 << 13 | 1 << 15 | 1 << 19;
 const UTF8MB4: u8 = 45;
 

@@ -1,5 +1,5 @@
 //! A client of a MySQL server ([`Session`]). [`Session::run`] replaces a connection that broke
-//! before the statement. [`Session::bound`] does not, because a lock belongs to its connection.
+//! before the statement was sent. [`Session::bound`] does not: a lock belongs to its connection.
 
 use super::protocol::{Answer, Refusal, Rows, login, query, session_of, take};
 use crate::call_error::CallError;

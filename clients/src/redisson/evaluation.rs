@@ -17,8 +17,8 @@ pub(super) struct Evaluator {
     pub(super) redis: Session,
     settings: Settings,
     is_synchronous: bool,
-    /// `connected_slaves` of the primary. The client asks again after WAIT counted other replicas,
-    /// but never after 0, because it then sends no WAIT.
+    /// `connected_slaves` of the primary. If WAIT counts another number of replicas, the client
+    /// asks again. After 0 it never asks again, because it sends no more WAIT.
     replicas: Option<i64>,
 }
 
@@ -33,8 +33,8 @@ impl Evaluator {
         Evaluator { env, redis, settings: settings.clone(), is_synchronous, replicas: None }
     }
 
-    /// Sends a script alone at most once. Sends a batch with WAIT again if a reply is lost, because
-    /// `CommandBatchService` ignores that the caller forbids this.
+    /// Sends a script alone at most once. If a reply to a batch with WAIT is lost, sends the batch
+    /// again, because `CommandBatchService` ignores the caller's request not to retry.
     pub(super) async fn evaluate(
         &mut self,
         script: &Script,
@@ -62,7 +62,7 @@ impl Evaluator {
         }
     }
 
-    /// After an interrupt, `CommandAsyncService.get` throws a RedisException, which is no timeout.
+    /// After an interrupt, `CommandAsyncService.get` throws a RedisException that is not a timeout.
     pub(super) fn stop_if_interrupted(&self) -> Result<(), CallError> {
         match self.env.is_interrupted() {
             true => Err(CallError::Closed(ErrorKind::Interrupted)),
@@ -70,7 +70,7 @@ impl Evaluator {
         }
     }
 
-    /// The library sends both commands of a batch at once. The model waits for the script's reply.
+    /// The library sends both commands together. The model sends WAIT after the script's reply.
     async fn batch(
         &mut self,
         script: &Script,
@@ -107,7 +107,7 @@ impl Evaluator {
         match self.redis.call_on_the_same_connection(&words).await {
             Ok(Reply::Integer(acknowledged)) => Ok(acknowledged),
             Ok(reply) => Err(CallError::unexpected(&reply)),
-            // The batch lacks a reply.
+            // The batch lacks WAIT's reply, so it counts as unanswered.
             Err(CallError::Unsent(kind)) => Err(CallError::Closed(kind)),
             Err(error) => Err(error),
         }

@@ -5,10 +5,10 @@
 //! of the waiting client**: the lock's remaining ttl plus a `wait` for the waiter and for each
 //! earlier waiter. The scripts remove the first waiter once its expiry time has passed.
 //!
-//! The model keeps the library's oddities. In a queue that is never empty, the first expiry time
-//! stays constant, so **the script removes live waiters after a `wait` and a lease**, and the lock
-//! promises no fairness. A waiter behind a dead waiter **polls without a pause** while the lock is
-//! free. The release of an expired lock that is free **counts as released**.
+//! The model keeps the library's oddities. While the queue is never empty, the first waiter's
+//! expiry time does not change, so **the script removes live waiters after a `wait` and a lease**,
+//! and the lock promises no fairness. A waiter behind a dead waiter **polls without a pause** while
+//! the lock is free. The release of an expired lock that is free **counts as released**.
 
 use super::rlock::LockOptions;
 use super::{DEFINITION, build};

@@ -4,7 +4,7 @@
 //! names; [article](crate::articles) 004, sections 6 and 7. The call is `tryLock(wait, lease)` with
 //! the acquire timeout and the ttl:
 //!
-//! 1. The library takes the locks one after the other, each with a lease of **twice the wait**. It
+//! 1. The library takes the locks one after another, each with a lease of **twice the wait**. It
 //!    waits for each lock on the lock's channel, for at most that lock's share of the wait.
 //! 2. Without a majority the library releases the taken locks and begins again, until the wait is
 //!    over. It then **returns false, even if a master keeps its lock** because it did not confirm
@@ -13,8 +13,8 @@
 //! 3. Each taken lock gets its lease by a **PEXPIRE that ignores the owner**, and the library
 //!    ignores the answer 0. Without this step a lock stays for twice the wait. (If a PEXPIRE fails,
 //!    the library throws an exception; the model continues.)
-//! 4. The release **never reports a failure** (`RedissonMultiLock.unlockInner`): neither masters
-//!    that do not answer, nor a lock that was lost.
+//! 4. The release **never reports a failure** (`RedissonMultiLock.unlockInner`), even if masters do
+//!    not answer or the lock was lost.
 //! 5. The library subtracts neither the time of these steps nor the drift of clocks from the lease:
 //!    it **computes no validity**.
 //!
@@ -57,7 +57,7 @@ fn locks(env: &Env, servers: &Servers, settings: &Settings) -> Vec<RLock> {
     let uuid = fresh_uuid(env);
     let options =
         LockOptions { lease: Some(settings.acquire_timeout * 2), ..LockOptions::default() };
-    // A Redisson client of one master has the timeout of that master.
+    // Each master has its own Redisson client, with the timeout for one master.
     let settings = Settings { command_timeout: settings.node_timeout, ..settings.clone() };
     let lock = |address: &crate::Address| {
         let (address, timeout) = (address.clone(), settings.node_timeout);

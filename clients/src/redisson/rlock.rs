@@ -38,7 +38,7 @@ pub struct RLock {
     uuid: Rc<str>,
     id: String,
     watchdog: Watchdog,
-    /// Idle connection for the DEL of latches. `None` while it is in use.
+    /// Idle connection that sends the DEL of latches. `None` while it is in use.
     cleaner: Rc<Cell<Option<Session>>>,
 }
 
@@ -97,11 +97,11 @@ impl RLock {
                 Ok(Attempt::Unsynced) => {
                     return Acquisition::Unknown("no replica acknowledged the lock".to_owned());
                 }
-                // The server may have executed it. `tryLock` logs this error and returns false.
+                // The lock may be granted. `tryLock` logs this error and returns false.
                 Err(error) if is_waiting && is_unanswered(&error) => {
                     return Acquisition::Refused(error.to_string().into());
                 }
-                // The library throws an exception.
+                // The library throws an exception here.
                 Err(error) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }
@@ -128,7 +128,7 @@ impl RLock {
         }
     }
 
-    /// The library throws a `NoSyncedSlavesException` after the last attempt.
+    /// If no attempt is acknowledged, the library throws a `NoSyncedSlavesException`.
     async fn attempt(&mut self, key: &str, wait: Duration) -> Result<Attempt, CallError> {
         for number in 0..=RETRY_ATTEMPTS {
             if number > 0 {
@@ -169,7 +169,7 @@ impl RLock {
         }
     }
 
-    /// Repeats a failed subscription, as the library does when a connection breaks.
+    /// Repeats a failed subscription, as the library does after a broken connection.
     async fn subscribe(&mut self, key: &str, deadline: Monotonic) -> Option<Subscription> {
         let names = Names::of(key);
         let channel = if self.options.fair { names.own_channel(&self.id) } else { names.channel };
@@ -204,8 +204,8 @@ impl RLock {
         }
     }
 
-    /// Releases the lock as `unlock()` does. Retries calls that certainly had no effect, and, with
-    /// the same latch, releases that no replica acknowledged.
+    /// Releases the lock as `unlock()` does. Retries calls that certainly had no effect. Also
+    /// retries, with the same latch, releases that no replica acknowledged.
     pub async fn unlock(&mut self, key: &str) -> Release {
         let latch = self.fresh_latch(key);
         let mut outcome = self.unlock_once(key, &latch).await;
@@ -273,7 +273,7 @@ impl RLock {
         Ok(outcome)
     }
 
-    /// Does not wait for the reply.
+    /// Sends the DEL without waiting for its reply.
     fn delete_latch(&self, latch: String) {
         let (env, open, cleaner) = (self.env.clone(), self.open.clone(), self.cleaner.clone());
         self.env.spawn(async move {
@@ -316,7 +316,7 @@ impl RLock {
     }
 }
 
-/// At least the time of a command with all its retries, and at least 1 ms
+/// Returns the time that a command takes with all its retries, but at least 1 ms
 /// (`RedissonBaseLock.unlockInnerAsync`).
 pub(super) fn latch_ttl(settings: &Settings) -> Duration {
     let tries = (settings.command_timeout + *settings.retry.end()) * RETRY_ATTEMPTS;

@@ -45,11 +45,11 @@ end
 return 0"#,
 );
 
-/// KEYS: lock. ARGV: ttl. Sets the expiry without a test of the owner (`RedissonExpirable`).
+/// KEYS: lock. ARGV: ttl. Sets the expiry without checking the owner (`RedissonExpirable`).
 pub static EXPIRE: Script = Script::new(r#"return redis.call("pexpire",KEYS[1],ARGV[1])"#);
 
 /// Takes the fair lock or joins its queue. KEYS: lock, queue, timeouts. ARGV: ttl, `uuid:thread`,
-/// `wait`, the wall clock. Returns nil if the caller now holds the lock, else the time to wait.
+/// `wait`, the wall clock. Returns nil if the caller now holds the lock, else the wait in ms.
 pub static FAIR_ACQUIRE: Script = Script::new(
     r#"while true do
     local first = redis.call("lindex",KEYS[2],0)

@@ -201,7 +201,7 @@ fn a_waiter_whose_acquire_loses_its_reply_is_refused_although_it_has_the_lock() 
     let mut acquires = 0;
     let (world, mut lock) = one_redis("redisson-lease", move |call: &Call<'_>| {
         acquires += usize::from(call.name() == "EVALSHA");
-        // The first is the holder's. The waiter sends two before it waits.
+        // The holder sends the first acquire. The waiter sends two before it waits.
         if acquires == 4 { Answer::Lost } else { Answer::Normal }
     });
     let mut other = world.lock("redisson-lease", &one(), &patient(20));

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Hold count of a thread in the client. The watchdog renews the lock while it is above zero.
+/// Hold count of a client's thread. The watchdog renews the lock while the count is above zero.
 #[derive(Default)]
 pub(super) struct Watchdog {
     holds: Rc<Cell<usize>>,
@@ -32,7 +32,7 @@ impl Watchdog {
         }
     }
 
-    /// The client counts one hold less after each unlock, even if the unlock failed.
+    /// The client decrements its hold count after each unlock, even after a failed unlock.
     pub(super) fn remove(&mut self) {
         self.holds.set(self.holds.get().saturating_sub(1));
         if self.holds.get() == 0
@@ -43,7 +43,7 @@ impl Watchdog {
     }
 }
 
-/// After a renewal that found no lock, the client counts one hold less, and reports no loss.
+/// After a renewal that found no lock, the client decrements its hold count, and reports no loss.
 async fn renew(
     mut evaluator: Evaluator,
     key: String,

@@ -11,10 +11,10 @@
 //! - `node-redlock` 5 asks all masters in parallel, by a script that calls EXISTS and then SET,
 //!   with a drift of 1 % and 2 ms. The validity ends **on the wall clock** (`Date.now()`), and the
 //!   library **does not compare this end with the current time**. It makes up to 10 retries 100 to
-//!   300 ms apart, also of a release, and **releases a failed attempt's keys only after the last
-//!   attempt**. A failed release does not tell whether the lock had expired. The model counts the
+//!   300 ms apart, also for a release, and **releases a failed attempt's keys only after the last
+//!   attempt**. A failed release does not say whether the lock had expired. The model counts the
 //!   validity from the attempt that succeeded, as the main branch does; 5.0.0-beta.2 counts it from
-//!   the first attempt. Unlike the library, the model waits for every master's answer, also after a
+//!   the first attempt. Unlike the library, the model waits for every master's answer, even after a
 //!   majority has answered.
 //! - `redsync` 4 asks all masters in parallel, with a drift of 1 %. It makes up to 32 tries 50 to
 //!   250 ms apart. Its release asks all masters once, in parallel. After a failed release,
@@ -141,7 +141,7 @@ impl Library {
     }
 }
 
-/// Returns the rest of the validity in microseconds, negative if the clock stepped past the end.
+/// Returns the rest of the validity in microseconds, negative if the wall clock is past the end.
 fn validity_left(env: &Env, start: WallClock, ttl: Duration) -> i64 {
     let elapsed = env.wall_clock().0.saturating_sub(start.0);
     let validity = i64::try_from(whole_micros(min_validity(ttl))).unwrap_or(i64::MAX);
@@ -252,8 +252,8 @@ async fn delete(session: &mut Session, key: &str, owner: &[u8]) -> Result<i64, C
     }
 }
 
-/// Returns the outcome of a release, which follows from redsync's error. If another owner has a
-/// majority, the error is `ErrTaken`, which hides `ErrLockAlreadyExpired`.
+/// Derives the outcome of a release from redsync's error. If another owner has a majority, the
+/// error is `ErrTaken`, which hides `ErrLockAlreadyExpired`.
 fn release_outcome(answers: &[Result<i64, CallError>]) -> Release {
     let count = |status| answers.iter().filter(|answer| **answer == Ok(status)).count();
     let (removed, absent, taken) = (count(1), count(-1), count(0));

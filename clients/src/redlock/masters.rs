@@ -164,7 +164,7 @@ impl Masters {
         standing
     }
 
-    /// Skips masters that did not confirm the lock. Returns `true` if one may still have the key.
+    /// Skips masters that did not confirm the lock. Returns `true` if any may still have the key.
     pub(super) async fn unlock_answered(
         &mut self,
         resource: &str,

@@ -87,7 +87,7 @@ fn a_minority_is_unlocked_on_all_masters_even_those_that_did_not_answer() {
     world.serve("m3", dark);
     let mut lock = world.lock("redlock", &five(), &one_attempt());
     let acquisition = world.run(lock.acquire("lock"));
-    // The client deleted the key at m4, whose reply to SET was lost. The client never reached m3.
+    // The client deleted the key at m4, where it lost the reply to SET. It never reached m3.
     assert_eq!(acquisition, Acquisition::Refused("locked 1 of 5".into()));
     for master in ["m3", "m4", "m5"] {
         assert_eq!(world.value(master, "lock"), None, "{master}");

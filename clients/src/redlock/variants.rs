@@ -1,7 +1,7 @@
 //! Redlock with one step left out or changed. The correct twin is `redlock`, unless stated:
 //!
-//! - `redlock-no-validity-check` has **step 3 without the time, and no step 4**: a late majority is
-//!   enough, and the lease has no validity.
+//! - `redlock-no-validity-check` has **step 3 without the time check, and no step 4**: a late
+//!   majority is enough, and the lease has no validity.
 //! - `redlock-unlock-answered` **sends step 5 and the release only to masters that confirmed the
 //!   lock**. A master whose answer was lost may keep the key until it expires.
 //! - `redlock-no-random-delay` asks all masters in parallel and has **the same delay for all
@@ -183,7 +183,7 @@ impl Algorithm for Fencing {
     }
 }
 
-/// Takes 52 bits, because many JSON parsers read numbers as doubles, which hold 52 bits exactly.
+/// Takes 52 bits, because many JSON parsers read numbers as doubles, which are exact up to 53 bits.
 fn token_of(owner: &Bytes) -> Option<FencingToken> {
     let digits = std::str::from_utf8(owner.get(..13)?).ok()?;
     u64::from_str_radix(digits, 16).ok().map(FencingToken)

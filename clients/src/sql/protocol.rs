@@ -69,7 +69,7 @@ pub fn startup() -> Vec<u8> {
     [&((body.len() + 4) as u32).to_be_bytes()[..], body].concat()
 }
 
-/// Encodes a statement, without its Sync.
+/// Encodes a statement without the Sync message.
 pub fn statement(out: &mut Vec<u8>, sql: &str, parameters: &[Parameter]) {
     let count = (parameters.len() as u16).to_be_bytes();
     let kinds: Vec<u8> = parameters.iter().flat_map(|one| one.kind.oid().to_be_bytes()).collect();

@@ -41,7 +41,7 @@ pub struct Failed {
 
 impl Failed {
     /// `true` if Spring throws a TransactionSystemException: the COMMIT failed, or the connection
-    /// broke in the transaction, so that the rollback fails too.
+    /// broke in the transaction, so the rollback fails too.
     pub fn is_of_transaction_system(&self) -> bool {
         match &self.error {
             Failure::Lost(CallError::Closed(io::ErrorKind::Interrupted)) => false,
@@ -65,7 +65,7 @@ impl Session {
         self.open = None;
     }
 
-    /// Runs a statement on any connection. The statement must not depend on a lock or transaction.
+    /// Runs a statement on any connection. The statement must not rely on a lock or a transaction.
     pub async fn run(
         &mut self,
         sql: &str,
@@ -104,8 +104,7 @@ impl Session {
         self.bound(sql, parameters, self.timeout).await
     }
 
-    /// Returns `false` if the server rolled back the transaction because an earlier statement
-    /// failed.
+    /// Returns `false` if the server rolled back the transaction after a failed statement.
     pub async fn commit(&mut self) -> Result<bool, Failure> {
         Ok(self.run_next("COMMIT", &[]).await?.tag == "COMMIT")
     }

@@ -12,7 +12,7 @@
 //! lock that the server may have granted. (The rollback fails too, with a
 //! TransactionSystemException.)
 //!
-//! Up to version 6, a release by the client's clock does not compare the owner: it frees another
+//! Up to version 6, a release with client time does not compare the owner: it frees another
 //! process's lock. The model does not have this mistake.
 
 use super::protocol::Parameter;
@@ -27,7 +27,7 @@ use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 use bytes::Bytes;
 
-/// `JdbcTemplateStorageAccessor` returns without an error after the last attempt to unlock.
+/// After this many attempts, `JdbcTemplateStorageAccessor` returns without an error.
 const UNLOCK_ATTEMPTS: usize = 10;
 
 pub const DEFINITION: Definition = Definition {
@@ -131,7 +131,7 @@ impl ShedLock {
     }
 
     async fn try_lock(&mut self, resource: &str) -> Result<bool, Failure> {
-        // `LockConfiguration.createdAt`.
+        // The library reads this time once per attempt (`LockConfiguration.createdAt`).
         let created_at = self.now();
         let Statements { insert, update, .. } = *self.statements;
         let is_new = !self.is_known;
@@ -145,7 +145,7 @@ impl ShedLock {
         }
         let updated = self.execute(update, &self.taking(resource, created_at)).await;
         let updated = updated.or_else(if_nothing_changed);
-        // The row may not exist (`removeLockRecord`).
+        // If this UPDATE failed, the row may not exist (`removeLockRecord`).
         self.is_known &= !(is_new && updated.is_err());
         updated
     }
@@ -164,7 +164,7 @@ impl ShedLock {
     }
 }
 
-/// `true` for a serialization failure, a deadlock, and a TransactionSystemException.
+/// `true` for SQLSTATE class 40, such as a deadlock, and for a TransactionSystemException.
 fn is_ignored(failed: &Failed) -> bool {
     let is_refused = matches!(&failed.error, Failure::Refused(it) if it.code.starts_with("40"));
     is_refused || failed.is_of_transaction_system()

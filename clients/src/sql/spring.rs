@@ -89,8 +89,8 @@ struct Generation {
     delete: &'static str,
     /// `true` if the row stores the expiry time, `false` if it stores the time of acquisition.
     has_expiry: bool,
-    /// `true` if the registry repeats transactions that failed in COMMIT or with the connection,
-    /// and releases after transient errors.
+    /// `true` if the registry also repeats releases after transient errors, and any transaction
+    /// whose COMMIT or connection failed.
     retries_all: bool,
     /// `true` if `unlock()` throws when the DELETE found no row.
     checks_release: bool,
@@ -247,7 +247,7 @@ impl Jdbc {
 
     fn repeats(&self, failed: &Failed) -> bool {
         let is_transient = match &failed.error {
-            // Spring throws a `TransientDataAccessException`.
+            // Spring throws a `TransientDataAccessException` here.
             Failure::Refused(refusal) => !failed.at_commit && refusal.code.starts_with("40"),
             Failure::Lost(_) => false,
         };
@@ -301,7 +301,7 @@ impl Jdbc {
         self.registry.unlock_inside();
         match removed {
             Ok(true) => Release::Released,
-            // 7.0 throws a ConcurrentModificationException; earlier ones ignore the row count.
+            // 7.0 throws a ConcurrentModificationException; earlier versions ignore the row count.
             Ok(false) => Release::NotHeld,
             Err(error) if error.may_have_applied() => Release::Unknown(error.to_string()),
             Err(error) => Release::Unknown(format!("not released: {error}")),
@@ -309,7 +309,7 @@ impl Jdbc {
     }
 
     /// Follows `DefaultLockRepository.delete`. If the generation ignores the row count, a DELETE
-    /// that finds no row also counts as a release after an attempt that may have removed the row.
+    /// without a row also counts as a release if an earlier attempt may have removed the row.
     async fn remove(&mut self, resource: &str) -> Result<bool, Failure> {
         let mut may_have_removed = None;
         loop {

@@ -22,7 +22,7 @@ fn date(days: i64) -> (i64, i64, i64) {
     (era * 400 + year_of_era + i64::from(month <= 2), month, day)
 }
 
-/// Returns a time as a `java.util.Date`, which has whole milliseconds.
+/// Truncates a time in microseconds to a `java.util.Date`, which has whole milliseconds.
 pub(super) fn date_time(micros: i64) -> Parameter {
     let millis = micros.div_euclid(1_000) * 1_000;
     Parameter { kind: Kind::Unspecified, text: format!("{}+00", text(millis)) }

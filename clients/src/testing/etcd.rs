@@ -1,8 +1,8 @@
-//! A member of etcd for tests, which answers calls about leases without keeping any.
+//! An etcd member for tests, which answers calls about leases but stores no leases.
 
 pub(super) const ETCD_PORT: u16 = 2_379;
 
-/// Returns the path of a request below `/v3/`, and its body.
+/// Returns the request's path below `/v3/`, and its body.
 pub(super) fn words_of(request: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(request);
     let (head, body) = text.split_once("\r\n\r\n").expect("a request is one write");

@@ -8,7 +8,7 @@ use crate::script::Script;
 use crate::spring_registry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Start of the exact wall clocks, in microseconds since the Unix epoch.
+/// Initial reading of exact wall clocks, in microseconds since the Unix epoch.
 pub(crate) const EPOCH: u64 = 1_700_000_000_000_000;
 
 pub(crate) struct Call<'a> {

@@ -111,7 +111,7 @@ impl State {
         self.sockets[key].address.port == KEEPER_PORT
     }
 
-    /// Returns the words of a request that is not in the protocol of Redis.
+    /// Returns the words of a request in a protocol other than Redis's.
     pub(super) fn words_of_text(&self, key: usize, request: &[u8]) -> Option<Vec<String>> {
         match self.sockets[key].address.port {
             CACHE_PORT => Some(cache::words_of(request)),

@@ -214,8 +214,8 @@ impl TestWorld {
         state.handle(event);
     }
 
-    /// Returns the traffic since the last call, with numbered owner values. A short reply that
-    /// directly follows its request, after 1 ms, is on the line of that request.
+    /// Returns the traffic since the last call, with numbers for owner values. If a short reply
+    /// follows its request directly, after 1 ms, both share a line.
     pub(crate) fn trace(&self) -> String {
         let mut text = std::mem::take(&mut self.state.borrow_mut().log).join("\n");
         for (name, script) in scripts() {

@@ -41,7 +41,7 @@ const RETRY_BASE_MIN: Duration = Duration::from_millis(1);
 pub enum Deletion {
     /// If all retries fail, the node may remain.
     Once,
-    /// If all retries fail, continues in the background (`delete().guaranteed()`).
+    /// If all retries fail, Curator retries in the background (`delete().guaranteed()`).
     Guaranteed,
 }
 
@@ -50,7 +50,7 @@ pub enum ConnectionState {
     Latent,
     Connected,
     Suspended,
-    /// The session has ended, or Curator assumes that the session has ended.
+    /// The session has ended, or Curator assumes that it has ended.
     Lost,
 }
 
@@ -58,8 +58,8 @@ pub enum ConnectionState {
 #[derive(Clone)]
 pub struct Curator(Rc<Owner>);
 
-/// Calls that a thread makes inside another call share the retries of the outer call, and the first
-/// success ends the loop of both (`ThreadLocalRetryLoop`).
+/// A call inside another call shares the outer call's retries, and the first success ends both
+/// loops (`ThreadLocalRetryLoop`).
 #[derive(Default)]
 pub struct RetryLoop {
     retries: Cell<u32>,
@@ -127,7 +127,7 @@ impl Curator {
         outcome.ok_or(ZooKeeperError::ConnectionLoss)
     }
 
-    /// Returns `None` if a nested call has ended the loop before a retry of the outer call.
+    /// Returns `None` if a nested call has ended the loop, so that the outer call must not retry.
     pub async fn call_in<T>(
         &self,
         retry_loop: &RetryLoop,
@@ -163,9 +163,9 @@ impl Curator {
         !core.env.is_interrupted()
     }
 
-    /// Returns `false` if the first request finds no node. If a later request finds no node, an
-    /// earlier request may have deleted the node. Curator ignores a missing node
-    /// (`LockInternals.deleteOurPath`).
+    /// Returns `false` if the first request finds no node. After a later request, a missing node
+    /// counts as deleted, because an earlier request may have deleted it. Curator ignores a missing
+    /// node (`LockInternals.deleteOurPath`).
     pub async fn delete(&self, path: &str, deletion: Deletion) -> Result<bool, ZooKeeperError> {
         let mut sent = 0_u32;
         let deletes = async |session: Session| {

@@ -61,7 +61,7 @@ struct State {
 }
 
 enum Exception {
-    /// The library's `KazooRetry` handles this exception.
+    /// The library's `KazooRetry` retries after this exception.
     Retryable(String),
     Final(String),
 }

@@ -65,9 +65,9 @@ pub const LOST_WATCH: Definition = Definition {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wait {
-    /// The wait ends at the acquire timeout, or when the predecessor or the connection changes.
+    /// The wait ends at the acquire timeout, or if the predecessor or the connection changes.
     Predecessor,
-    /// The wait ends at the acquire timeout, or when the queue or the connection changes.
+    /// The wait ends at the acquire timeout, or if the queue or the connection changes.
     AllChildren,
     DeletionOnly,
 }

@@ -41,7 +41,7 @@ impl ZooKeeperError {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CreateMode {
     Persistent,
-    /// A node that the server deletes with its session and names with a sequence number.
+    /// A node that the server numbers in sequence, and deletes when the creating session ends.
     EphemeralSequential,
     /// A node that the server deletes some time after its last child is gone.
     Container,
@@ -98,8 +98,7 @@ impl Request {
     pub fn encode(&self, xid: i32) -> Vec<u8> {
         let header = Encoder::frame().int(xid).int(self.code());
         match self {
-            // One ACL entry, which gives everyone all permissions (31), as
-            // `ZooDefs.Ids.OPEN_ACL_UNSAFE` does.
+            // One ACL entry, `ZooDefs.Ids.OPEN_ACL_UNSAFE`: everyone has all permissions (31).
             Request::Create { path, mode } => header
                 .string(path)
                 .buffer(b"")
@@ -137,7 +136,7 @@ impl Request {
         match self {
             Request::Create { .. } => {
                 let path = reply.string()?;
-                // The answer for a container also contains a stat (`create2`).
+                // The client ignores the stat in the answer for a container (`create2`).
                 Ok(Response::Path(path))
             }
             Request::Exists { .. } => Ok(Response::Stat(Stat::decode(reply)?)),
@@ -196,7 +195,7 @@ impl ReplyHeader {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Credentials {
-    /// Number of the session; 0 before the first server has answered.
+    /// Id of the session; 0 before the first server has answered.
     pub session: i64,
     pub password: Bytes,
 }
@@ -222,7 +221,7 @@ pub fn connect_request(last_zxid: i64, timeout: Duration, known: &Credentials) -
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ConnectResponse {
     Accepted {
-        /// Session timeout that the server has chosen.
+        /// Session timeout chosen by the server.
         timeout: Duration,
         credentials: Credentials,
     },

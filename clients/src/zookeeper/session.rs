@@ -52,7 +52,7 @@ impl Session {
         self.ask(Request::Delete { path: path.to_owned() }, None).await.map(|_| ())
     }
 
-    /// Returns `None` if the node does not exist. `watcher` is set in both cases.
+    /// Returns `None` if the node does not exist. Sets `watcher` in both cases.
     pub async fn exists(
         &self,
         path: &str,

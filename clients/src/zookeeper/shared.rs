@@ -16,9 +16,9 @@ pub enum AfterLoss {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Queued {
-    /// A failed attempt to connect fails the queued requests (`SendThread.cleanup`).
+    /// If the client fails to connect, the queued requests fail (`SendThread.cleanup`).
     FailWithConnect,
-    /// Queued requests survive failed attempts to connect (`_session_callback`).
+    /// Queued requests wait until the client connects (`_session_callback`).
     UntilConnected,
 }
 
@@ -42,7 +42,7 @@ pub enum Status {
     Closed,
 }
 
-/// A request, its watcher and the place for its answer (`ClientCnxn.Packet`).
+/// A request, its watcher and the slot for its answer (`ClientCnxn.Packet`).
 pub(super) struct Packet {
     pub(super) request: Request,
     watcher: Option<Rc<Watcher>>,

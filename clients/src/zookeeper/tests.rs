@@ -40,7 +40,7 @@ fn who_holds_curators_mutex_enters_again_and_who_holds_another_lock_waits_for_it
         let (world, mut lock) = three_keepers(name, normal);
         let first = granted(world.run(lock.acquire(RESOURCE)));
         let env = world.env();
-        // `zookeeper-lost-watch` would wait forever for the node that it has created itself.
+        // `zookeeper-lost-watch` would wait forever for its own node.
         let again = world.run(env.timeout(Duration::from_secs(60), lock.acquire(RESOURCE)));
         let is_reentrant = name.starts_with("curator-");
         let enters = matches!(again, Some(Acquisition::Granted(_)));

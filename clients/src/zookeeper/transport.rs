@@ -1,8 +1,8 @@
 //! The task that keeps a session connected to one of the servers. Source:
 //! `ClientCnxn.SendThread.run` and `ClientCnxnSocketNIO` of ZooKeeper 3.8:
 //!
-//! - `connectTimeout = sessionTimeout / number of servers` limits a connection attempt, up to the
-//!   server's answer to the connect request.
+//! - `connectTimeout = sessionTimeout / number of servers` limits a connection attempt, including
+//!   the server's answer to the connect request.
 //! - After `readTimeout = sessionTimeout * 2 / 3` of silence the client closes the connection.
 //! - The client sends a ping when it has sent nothing for `readTimeout / 2`, and after 10 s at the
 //!   latest. If it has sent nothing for more than a second, the ping is due a second earlier.
@@ -23,7 +23,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Maximum time in which the client sends nothing (`MAX_SEND_PING_INTERVAL`).
+/// Maximum time without a message from the client (`MAX_SEND_PING_INTERVAL`).
 const PING_INTERVAL_MAX: Duration = Duration::from_secs(10);
 const PING_MARGIN: Duration = Duration::from_secs(1);
 /// Maximum sleep of the Java client before it reconnects (`nextLong(1000)`).

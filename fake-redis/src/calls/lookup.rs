@@ -43,7 +43,7 @@ impl Server {
         })
     }
 
-    /// Returns whether the server's version has a command.
+    /// Returns `true` if the server's version has the command.
     pub(crate) fn has(&self, command: &Command) -> bool {
         command.since <= self.config.version
     }

@@ -57,7 +57,7 @@ pub(crate) fn peek<'c, C: Collection + 'c>(
     C::of(&entry.value).map(Some).ok_or(WRONG_TYPE)
 }
 
-/// Applies `change`. If the collection changed, publishes `event`; if now empty, deletes the key.
+/// Applies `change`. Publishes `event` if the collection changed, and deletes an emptied key.
 pub(crate) fn edit<C: Collection, T>(
     call: &mut Call<'_>,
     key: &[u8],

@@ -18,7 +18,7 @@ pub(crate) static COMMANDS: &[Command] = &[Command::container(
 )
 .runs(-1, INFO_FLAGS, everything)];
 
-/// Writes a command. Before 7.0, Redis knows neither hints nor the commands of a container.
+/// Describes a command. Before 7.0, Redis reports neither hints nor subcommands.
 fn write_one(reply: &mut Reply, command: &Command, version: RedisVersion) {
     let is_old = version < RedisVersion::V7_0;
     reply.array(if is_old { 7 } else { 10 });

@@ -257,7 +257,7 @@ fn parse_search(call: &Call<'_>) -> Result<Search, CommandError> {
     Ok(search)
 }
 
-/// Before Redis 7.2, the lowest integer is a rank, although its negation overflows.
+/// Before Redis 7.2, the lowest integer is a valid rank, although its negation overflows.
 fn rank(call: &Call<'_>, text: &[u8]) -> Result<i64, CommandError> {
     match parse_integer(text).ok_or(NOT_AN_INTEGER)? {
         i64::MIN if call.server.config.version >= RedisVersion::V7_2 => Err(CommandError::text(
@@ -287,7 +287,7 @@ fn lpos(call: &mut Call<'_>) -> CommandResult {
     let equal = (0..compared)
         .map(position)
         .filter(|position| list.is_some_and(|list| list.get(*position) == Some(element)));
-    // As in Redis 7.0, negating the lowest rank overflows, so the first match counts.
+    // As in Redis 7.0, the negation of the lowest rank overflows, so the first match counts.
     let rank = search.rank.checked_abs().unwrap_or(1);
     let skipped = usize::try_from(rank - 1).unwrap_or(usize::MAX);
     let found: Vec<usize> = equal.skip(skipped).take(wanted).collect();
@@ -339,7 +339,7 @@ pub(super) fn shift(
     Ok(Some(element))
 }
 
-/// Moves an element in one edit, so that a list with one element does not vanish.
+/// Moves an element in one edit, so that a one-element list is not removed in between.
 fn rotate(
     call: &mut Call<'_>,
     key: &[u8],

@@ -98,7 +98,7 @@ fn flush(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Propagates the command (SCRIPT LOAD or SCRIPT FLUSH) before 7.0.
+/// Before 7.0, propagates the command (SCRIPT LOAD or SCRIPT FLUSH).
 fn propagate_before_7(call: &mut Call<'_>) {
     if call.server.config.version < RedisVersion::V7_0 {
         let parts: Vec<&[u8]> = call.args.iter().collect();

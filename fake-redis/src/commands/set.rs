@@ -171,7 +171,7 @@ impl Word {
     }
 }
 
-/// Packs a word into a number, regardless of case. Returns 0 if it is longer than every option.
+/// Packs a word into a number, ignoring case. Returns 0 if the word is longer than every option.
 const fn packed(word: &[u8]) -> u64 {
     // Setting this bit makes a letter lowercase, and turns no other byte into a letter.
     const CASE: u8 = 0x20;

@@ -1,4 +1,4 @@
-//! The SHUTDOWN command with its options (`shutdownCommand` in db.c), and the end by a signal.
+//! The SHUTDOWN command with its options (`shutdownCommand` in db.c), and shutdown by a signal.
 
 use crate::config::Persistence;
 use crate::protocol::error::{BUSY, CommandError, CommandResult, SYNTAX};

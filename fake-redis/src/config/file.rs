@@ -38,7 +38,7 @@ pub(crate) fn read(file: &[u8], started: NodeConfig) -> NodeConfig {
     config
 }
 
-/// Returns the parameters to write, `appendonly` first, because it must precede `appendfsync`.
+/// Returns the parameters to write. `appendonly` is first, because it must precede `appendfsync`.
 fn changeable() -> impl Iterator<Item = &'static Parameter> {
     let is_first = |row: &&Parameter| row.names[0] == "appendonly";
     let can_change = |row: &&Parameter| !matches!(row.change, Change::Never);

@@ -1,4 +1,4 @@
-//! Parameters of redis.conf that have no effect except in CONFIG.
+//! Parameters of redis.conf that CONFIG knows, but that have no effect.
 
 use crate::config::parameters::Refusal;
 use indexmap::IndexMap;

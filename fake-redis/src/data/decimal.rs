@@ -1,6 +1,6 @@
-//! Decimals of INCRBYFLOAT and HINCRBYFLOAT. Redis's `long double` may differ in the last ones.
+//! Numbers of INCRBYFLOAT and HINCRBYFLOAT. Redis's `long double` may differ in the last digits.
 
-/// Number of decimals that Redis prints before it removes trailing zeros.
+/// Number of decimal places that Redis prints before it removes trailing zeros.
 const DECIMALS: usize = 17;
 const DIGITS_MAX: usize = 37;
 
@@ -16,7 +16,7 @@ pub(crate) enum Parsed {
     TooLarge,
 }
 
-/// Parses a number and rounds it to 17 decimals. Rejects spaces and NaN.
+/// Parses a number and rounds it to 17 decimal places. Rejects spaces and NaN.
 pub(crate) fn parse(text: &[u8]) -> Option<Parsed> {
     let text = std::str::from_utf8(text).ok()?;
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);

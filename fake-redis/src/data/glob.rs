@@ -1,8 +1,8 @@
 /// Maximum recursion depth in Redis since 6.2.16 and 7.2.6 (`stringmatchlen_impl` in util.c).
 const STARS_MAX: usize = 1_000;
 
-/// Matches `*`, `?`, `[a-z]`, `[^a]`, and `\` before any byte (`stringmatchlen` in util.c). Retries
-/// only the last `*`, so the run time grows at most with the product of both lengths.
+/// Matches `*`, `?`, `[a-z]`, `[^a]`, and `\` before any byte (`stringmatchlen` in util.c).
+/// Backtracks only to the last `*`, so the time grows at most with the product of both lengths.
 pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut position) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;

@@ -1,6 +1,6 @@
 //! Snapshots in Redis's RDB format, version 10 (`rdbSaveRio`, `rdbLoadRioWithLoadingCtx` in rdb.c).
 //! The reader accepts the writer's encodings and the stream nodes of real servers, but no other
-//! packed encoding.
+//! packed encodings.
 
 mod crc64;
 mod reader;

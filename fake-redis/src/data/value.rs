@@ -68,12 +68,12 @@ impl Value {
     }
 }
 
-/// A hash. A small hash is in insertion order, and a larger hash in another deterministic order.
+/// A hash. A small hash keeps insertion order, a larger hash another deterministic order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Hash {
     fields: IndexMap<Box<[u8]>, Vec<u8>, FxBuildHasher>,
     bytes: usize,
-    /// `true` once the hash was too large for a listpack. A removal does not convert it back.
+    /// `true` once the hash was too large for a listpack. Removals do not convert it back.
     table: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Serves commands one by one: executes a command, propagates its effects and replies.
+//! Serves commands one by one: executes each command, propagates its effects, and replies.
 
 use crate::config::RedisVersion;
 use crate::front::admission::Admission;
@@ -60,7 +60,7 @@ impl Server {
             return self.abort_client(key);
         }
         if self.life.is_over {
-            // After SHUTDOWN, the server sends no reply, for example to a stopped script.
+            // After SHUTDOWN, the server does not reply, not even to a stopped script's client.
             reply.truncate(0);
         }
         self.send_reply(key, reply);
@@ -113,8 +113,8 @@ impl Server {
         }
     }
 
-    /// Applies a replicated command. From 7.0 on, ends the server if the command writes and the
-    /// disk has failed (`replica-ignore-disk-write-errors`).
+    /// Applies a replicated command. From 7.0 on, a failed disk ends the server before a write
+    /// (`replica-ignore-disk-write-errors`).
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
         let minds_disk = self.config.version >= RedisVersion::V7_0;
         if minds_disk && self.check_disk().is_err() && self.is_write(args) {

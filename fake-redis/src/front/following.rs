@@ -19,7 +19,7 @@ impl Server {
         }
     }
 
-    /// Reconnects immediately after the loss of an established link. The cron reopens other links.
+    /// Reconnects immediately after losing an established link. The cron reopens other links.
     pub(crate) fn outgoing_closed(&mut self, connection: ConnectionId) {
         if !self.replication.is_link(connection) {
             return;

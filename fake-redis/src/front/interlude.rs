@@ -1,5 +1,5 @@
 //! Serves other clients during a long script or load (`processEventsWhileBlocked` in networking.c).
-//! Most of their commands get `-BUSY` or `-LOADING`.
+//! Most of these clients' commands get `-BUSY` or `-LOADING`.
 
 use crate::state::busy::Busy;
 use crate::state::server::Server;

@@ -9,7 +9,7 @@ use fencepost_machine::{
 };
 use std::rc::Rc;
 
-/// A Redis server. The driver sends [`Input::Timer`] when the server boots.
+/// A Redis server. The driver sends the first [`Input::Timer`] to boot the server.
 #[derive(Debug)]
 pub struct Node {
     server: Server,

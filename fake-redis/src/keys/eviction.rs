@@ -7,7 +7,7 @@ use fencepost_machine::KeyChange;
 /// Keys per sample. Redis samples fewer keys, but also keeps a pool of candidates.
 const SAMPLES: usize = 16;
 
-/// Bytes of an empty server, which must exceed the limit of one byte in Redis's own tests.
+/// Memory of an empty server in bytes. It must exceed one byte, the limit in Redis's own tests.
 const BASE_MEMORY: usize = 2;
 
 impl Server {

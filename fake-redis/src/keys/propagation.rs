@@ -109,7 +109,7 @@ impl Call<'_> {
         self.server.add_effect(self.db, parts);
     }
 
-    /// Propagates an absolute expiry time. Before 7.0, replicas get a client's relative time.
+    /// Propagates an absolute expiry time. Before 7.0, replicas get relative times unchanged.
     pub(crate) fn replace_timed_effect(&mut self, anchor: Anchor, before: &[&[u8]], at_ms: i64) {
         self.effect = Effect::Replaced;
         let server = &mut *self.server;

@@ -10,7 +10,7 @@ impl Server {
         self.persistence.found = Some(image);
     }
 
-    /// Releases the queued messages. `appendfsync always` holds them until the data is synced.
+    /// Sends the queued messages. With `appendfsync always`, keeps them until the data is synced.
     pub(crate) fn release_sends(&mut self) {
         if self.persistence.awaits_sync() {
             self.persistence.hold(self.outbox.hold());

@@ -8,7 +8,7 @@ use fencepost_machine::{DiskImage, Output, WallTime};
 
 impl Server {
     /// Takes a snapshot immediately, even for BGSAVE, for which Redis forks a process. Writes no
-    /// file if there is an append-only file.
+    /// file if the server uses an append-only file.
     pub(crate) fn save(&mut self) {
         let before = BeforeSave { last_save: self.last_save(), unsaved: self.changes.unsaved };
         self.persistence.failures.begin_save(before);

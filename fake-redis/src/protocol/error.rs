@@ -22,7 +22,7 @@ macro_rules! errors {
     };
 }
 
-// The texts are those of Redis 7.0.15 and, for WAITAOF, of 7.2.
+// The texts are from Redis 7.0.15 and, for WAITAOF, from 7.2.
 errors! {
     WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value";
     SYNTAX = "ERR syntax error";

@@ -1,4 +1,4 @@
-/// Returns `None` if a quote is malformed (`sdssplitargs` in sds.c).
+/// Returns `None` if the quoting is invalid (`sdssplitargs` in sds.c).
 pub(crate) fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
     let mut words = Vec::new();

@@ -1,6 +1,6 @@
 //! Parses requests that may arrive in pieces, with Redis's limits and errors. Follows
 //! `processMultibulkBuffer` and `processInlineBuffer` in networking.c, which skip the byte after a
-//! `\r` and the two bytes after a bulk string without a check.
+//! `\r` and the two bytes after a bulk string without checking them.
 
 use crate::data::number;
 use crate::protocol::args::{Args, Span};
@@ -277,7 +277,7 @@ impl RequestReader {
         Ok(true)
     }
 
-    /// Stores the words in place of their line. They fit: quotes and escapes only shorten words.
+    /// Overwrites a line with its words. They fit, because quotes and escapes only shorten words.
     fn place_words(&mut self, line_start: usize, words: &[Vec<u8>]) {
         let mut start = line_start;
         for word in words {
@@ -361,7 +361,7 @@ mod tests {
             assert_eq!(commands.len(), 0, "{size}: nothing of it is read as a command");
             assert_eq!(error, Some(ProtocolError::of("too big request")), "{size}");
         }
-        // The parser does not check the limit for a short request, which cannot reach the limit.
+        // Short requests skip the limit check, but their positions must also fit into 32 bits.
         const SLACK: usize = LINE_LENGTH_MAX + SERVED_BYTES_MAX + 1_000 * SHORT_LENGTH_MAX;
         const { assert!(REQUEST_LENGTH_MAX + SLACK < u32::MAX as usize) };
     }

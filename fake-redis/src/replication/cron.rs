@@ -24,7 +24,7 @@ impl Server {
         self.schedule_replication();
     }
 
-    /// Runs the cron now if a step of the wall clock has delayed it by more than its period. Redis
+    /// Runs the cron now if a step of the wall clock would delay it by more than its period. Redis
     /// schedules the cron by the monotonic clock.
     pub(crate) fn keep_replication_cron(&mut self) {
         if self.replication.runs_cron() {

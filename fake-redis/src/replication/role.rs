@@ -48,7 +48,7 @@ impl Server {
         self.replication.lead(self.random.hexadecimal(40), self.clock.seconds());
         self.report_role();
         self.disconnect_replicas();
-        // A primary deletes expired keys, which a replica does not.
+        // A primary deletes expired keys; a replica does not.
         self.schedule_expiry();
         self.schedule_replication();
     }

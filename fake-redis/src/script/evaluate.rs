@@ -23,7 +23,7 @@ impl Run<'_> {
 }
 
 impl Server {
-    /// Returns a command's flags, which for EVAL depend on the script (`evalGetCommandFlags`).
+    /// Returns a command's flags. For EVAL they depend on the script (`evalGetCommandFlags`).
     pub(crate) fn flags_of(&self, command: &Command, args: Args<'_>) -> Flags {
         let version = self.config.version;
         let flags = command.flags(version);

@@ -16,7 +16,7 @@ use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 use luna_core::vm::inspect::frames_for_profile;
 
-/// Constant result of `collectgarbage("count")` in kB: real values may differ between runs.
+/// Constant result of `collectgarbage("count")` in kB, because real values may differ between runs.
 const HEAP_SHOWN: f64 = 64.0;
 
 const NATIVES: [(&str, Native); 16] = [

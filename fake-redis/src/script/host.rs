@@ -13,7 +13,7 @@ pub(super) type Native = fn(&mut Vm, u32, u32) -> Result<u32>;
 /// Whole numbers below this bound have no exponent in C's `%.17g`.
 pub(super) const PLAIN_MAX: u64 = 100_000_000_000_000_000;
 
-/// Number of bytes from which work on a string costs instructions.
+/// Minimum length in bytes at which work on a string costs instructions.
 const LONG: usize = 4_096;
 const BYTES_PER_INSTRUCTION: usize = 16;
 const STEPS_PER_CHECK: u32 = 1_024;
@@ -189,7 +189,7 @@ pub(super) fn set_number_check(wants_number: Native) {
     NUMBER_CHECK.set(Some(wants_number));
 }
 
-/// Returns the text of Lua's own error, because only Lua knows the place of the call.
+/// Returns the text of Lua's own error, because only Lua knows the position of the call.
 fn missing_argument(vm: &mut Vm, slot: u32) -> Vec<u8> {
     let raised = NUMBER_CHECK.get().map(|function| function(vm, slot, 0));
     raised.and_then(Result::err).and_then(|error| text_of(error.0)).unwrap_or_default()

@@ -7,7 +7,7 @@ use std::ptr;
 use super::run::Run;
 
 thread_local! {
-    /// Null if this thread has no run, or while a native function is using the run.
+    /// Null if no script runs on this thread, or while a native function is using the run.
     static LENT: Cell<*mut Run<'static>> = const { Cell::new(ptr::null_mut()) };
 }
 

@@ -85,7 +85,7 @@ fn foreach(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     }
 }
 
-/// Returns the pairs in iteration order. Fails if it cannot order two keys.
+/// Returns the pairs in iteration order. Fails if two keys differ only in their address.
 pub(super) fn pairs(vm: &mut Vm, table: Gc<Table>) -> Result<Vec<Pair>> {
     work(vm, table.asize as usize / PLACES_PER_INSTRUCTION)?;
     let mut pairs = Vec::new();

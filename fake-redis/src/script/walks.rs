@@ -1,11 +1,11 @@
-//! The running script's table iterations, and the numbers that `tostring` shows for addresses.
+//! Table iterations of the running script, and the numbers that `tostring` shows as addresses.
 
 use super::values::{address_of, is_same};
 use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::{HostRootTicket, Vm};
 use rustc_hash::FxHashMap;
 
-/// Maximum number of iterations in progress whose keys are kept.
+/// Maximum number of unfinished iterations whose keys are kept.
 const WALKS_MAX: usize = 8;
 
 #[derive(Default)]

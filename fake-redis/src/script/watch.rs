@@ -23,7 +23,7 @@ impl fmt::Display for Ending {
 
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// `true` if a driver serves other clients meanwhile. The script then has no instruction limit.
+    /// `true` if a driver serves other clients; the script then has no instruction limit.
     pub(super) has_driver: bool,
     pub(super) charged: i64,
     pub(super) memory_max: usize,

@@ -14,7 +14,7 @@ pub(crate) enum Step {
 pub(crate) struct Failover {
     pub(crate) step: Step,
     pub(crate) step_since: i64,
-    /// Start of the last attempt or vote for another Sentinel, plus a random delay below a second.
+    /// Time of the last own attempt or vote for another, plus a random delay below a second.
     pub(crate) started: i64,
     pub(crate) epoch: u64,
     pub(crate) forced: bool,

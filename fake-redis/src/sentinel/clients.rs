@@ -52,7 +52,7 @@ impl Clients {
         }
     }
 
-    /// Takes the next client with a request. Return the client with [`Clients::served`].
+    /// Takes out the next client with a request. Return the client with [`Clients::served`].
     pub(crate) fn next(&mut self) -> Option<(ConnectionId, Box<Client>)> {
         let connection = self.ready.pop_front()?;
         self.all.remove_entry(&connection)

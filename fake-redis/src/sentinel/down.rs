@@ -39,7 +39,7 @@ impl Instance {
         }
     }
 
-    /// Returns when missing hellos make the subscription stale, or `i64::MAX`. Own hellos count.
+    /// Returns when missing hellos (even own ones) make the subscription stale, or `i64::MAX`.
     pub(crate) fn pubsub_stale_from(&self) -> i64 {
         if self.link.pubsub.is_none() {
             return i64::MAX;

@@ -26,7 +26,7 @@ impl Master {
         (self.leader.as_deref(), self.leader_epoch)
     }
 
-    /// Votes once per epoch. Returns the leader, if there is one (`sentinelGetLeader`).
+    /// Votes at most once per epoch. Returns the elected leader, if any (`sentinelGetLeader`).
     pub(crate) fn leader(&mut self, epoch: u64, core: &mut Core) -> Option<String> {
         let mut votes: BTreeMap<String, usize> = BTreeMap::new();
         for sentinel in &self.sentinels {

@@ -1,4 +1,4 @@
-//! Hello messages, by which Sentinels find each other (`sentinelSendHello`).
+//! Hello messages, through which Sentinels discover each other (`sentinelSendHello`).
 
 use super::{
     Address,

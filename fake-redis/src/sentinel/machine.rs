@@ -30,7 +30,7 @@ pub struct Sentinel {
 }
 
 impl Sentinel {
-    /// Creates a Sentinel without a configuration file. The seed determines run id and delays.
+    /// Creates a Sentinel without a configuration file. The seed determines its run id and delays.
     pub fn new(config: SentinelConfig, seed: u64, now: WallTime) -> Self {
         let core = Core::new(&config, seed, now.as_millis());
         let masters = vec![Master::new(&config, core.now)];
@@ -280,7 +280,7 @@ fn leave_tilt_in_time(core: &mut Core) {
 }
 
 impl Instance {
-    /// Servers that load or lost their primary also count as alive (`sentinelPingReplyCallback`).
+    /// A server that is loading or has lost its primary is alive (`sentinelPingReplyCallback`).
     fn take_pong(&mut self, reply: &BytesFrame, now: i64) {
         let text = status_text(reply).unwrap_or_default();
         if [b"PONG".as_slice(), b"LOADING", b"MASTERDOWN"].iter().any(|good| text.starts_with(good))

@@ -12,8 +12,8 @@ use fencepost_machine::{DiskImage, Output, Outputs, WallTime};
 use std::fmt::Write;
 
 impl Sentinel {
-    /// A configuration file on the disk takes precedence over `config`. Use another seed after each
-    /// restart, so that random delays differ.
+    /// A configuration file on the disk takes precedence over `config`. Use a different seed after
+    /// each restart, so that random delays differ.
     pub fn started(config: SentinelConfig, disk: &DiskImage, seed: u64, now: WallTime) -> Self {
         let mut sentinel = Sentinel::new(config, seed, now);
         if let Some(text) = disk.config.as_deref().and_then(|file| str::from_utf8(file).ok()) {

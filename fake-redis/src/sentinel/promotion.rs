@@ -1,7 +1,7 @@
 use super::{instance::Instance, master::Master, period};
 use std::cmp::Ordering;
 
-/// Orders replicas by lower priority, greater offset, smaller run id (`compareSlavesForPromotion`).
+/// Prefers lower priority, then greater offset, then smaller run id (`compareSlavesForPromotion`).
 pub(crate) fn preference(one: &Instance, other: &Instance) -> Ordering {
     let key =
         |replica: &Instance| replica.run_id.as_ref().map(|run_id| run_id.to_ascii_lowercase());

@@ -131,7 +131,7 @@ fn address_of(masters: &[Master], name: &[u8], reply: &mut Reply) {
     }
 }
 
-/// Reports whether the primary is subjectively down (in TILT: no). Votes for a given candidate.
+/// Reports whether the primary is subjectively down (never in TILT). Votes if given a candidate.
 fn is_master_down(
     masters: &mut [Master],
     args: Args<'_>,

@@ -1,5 +1,5 @@
 //! Computes when Sentinel must next check its instances. Each rule returns the earliest time at
-//! which it would act. A time too early only costs a wake-up; a time too late delays an action.
+//! which it would act. An early time only costs a wake-up; a late time delays an action.
 
 use super::{
     attempt::Step,

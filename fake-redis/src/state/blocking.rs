@@ -18,7 +18,7 @@ pub(crate) struct Wait<A> {
     pub(crate) keys: Vec<Box<[u8]>>,
     pub(crate) wanted: Wanted,
     pub(crate) attempt: A,
-    /// Replies if the command must not block (EXEC, scripts). A timeout always gets a null array.
+    /// Writes the reply if the command must not block (EXEC, scripts). Timeouts write a null array.
     pub(crate) give_up: fn(&mut Reply),
     pub(crate) until_ms: Option<i64>,
 }

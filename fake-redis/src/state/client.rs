@@ -44,7 +44,7 @@ pub(crate) enum ReplyMode {
 pub(crate) struct Watch {
     pub(crate) db: usize,
     pub(crate) key: Box<[u8]>,
-    /// `true` if the key had already expired at WATCH. Its later deletion is then not a change.
+    /// `true` if the key had already expired at WATCH, so that its later deletion is not a change.
     pub(crate) was_expired: bool,
 }
 

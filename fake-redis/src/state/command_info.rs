@@ -26,7 +26,7 @@ bitflags::bitflags! {
     }
 }
 
-/// Positions of a command's keys, or 0 without keys. A negative `last` counts from the end.
+/// Positions of a command's keys; all are 0 without keys. A negative `last` counts from the end.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Keys {
     pub(crate) first: i32,

@@ -101,7 +101,7 @@ impl PersistenceState {
         self.appended.split().freeze()
     }
 
-    /// Returns the second until which a running sync delays writes, at most two seconds, if any.
+    /// Returns the second until which a running sync delays writes, if any (at most two seconds).
     pub(crate) fn postponed_until(&mut self, second: i64) -> Option<i64> {
         if self.mode != (Persistence::Aof { fsync: Fsync::EverySec }) || !self.is_syncing() {
             return None;

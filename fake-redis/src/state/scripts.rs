@@ -16,7 +16,7 @@ pub(crate) struct Permissions {
 }
 
 impl Permissions {
-    /// Replaces the flags of EVAL by those that a script declares (`scriptFlagsToCmdFlags`).
+    /// Replaces EVAL's flags with those that the script declares (`scriptFlagsToCmdFlags`).
     pub(crate) fn flags(self, command: Flags) -> Flags {
         let mut flags =
             command - (Flags::STALE | Flags::DENYOOM | Flags::WRITE | Flags::MAY_REPLICATE);
@@ -29,7 +29,7 @@ impl Permissions {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Settings {
-    /// `true` encodes an array with too many holes as an object; `false` makes it an error.
+    /// `true` encodes an array with too many holes as an object; `false` rejects such an array.
     pub(crate) sparse_convert: bool,
     /// Maximum ratio of an array's length to the number of its elements; 0 disables the check.
     pub(crate) sparse_ratio: i32,

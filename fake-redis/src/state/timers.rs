@@ -16,7 +16,7 @@ impl Timer {
 }
 
 /// Wall-clock deadlines, as in Redis. The driver wakes the server by the monotonic clock, so the
-/// server checks each deadline again.
+/// server checks every deadline at each wake-up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timers {
     due: [Option<WallTime>; Timer::COUNT],

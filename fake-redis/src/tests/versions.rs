@@ -5,7 +5,7 @@ fn at_version(version: RedisVersion) -> Bench {
     Bench::with(NodeConfig { version, ..NodeConfig::default() })
 }
 
-/// The replies of Redis 6.2.14.
+/// These are the replies of Redis 6.2.14.
 #[test]
 fn before_7_0_its_features_are_missing() {
     let unknown = |name: &str| format!("-ERR unknown command `{name}`, with args beginning with: ");
@@ -75,7 +75,7 @@ fn before_7_2_hello_omits_the_protocol_in_its_advice() {
     }
 }
 
-/// Redis 7.2.4 uses `fpconv_dtoa`; later releases treat whole numbers apart (redis/redis#13115).
+/// Redis 7.2.4 uses `fpconv_dtoa`; later releases special-case whole numbers (redis/redis#13115).
 #[test]
 fn from_7_2_on_scripts_pass_the_shortest_text_of_a_number() {
     let numbers = [
@@ -104,7 +104,7 @@ fn from_7_2_on_scripts_pass_the_shortest_text_of_a_number() {
     }
 }
 
-/// Scripts may call blocking commands (redis/redis#11568), later WAITAOF (redis/redis#12977).
+/// Scripts may call blocking commands (redis/redis#11568), and later WAITAOF (redis/redis#12977).
 #[test]
 fn from_7_2_on_scripts_may_call_blocking_commands_that_do_not_block() {
     let versions = [RedisVersion::V7_0, RedisVersion::V7_2, RedisVersion::V8_4];
@@ -134,7 +134,7 @@ fn from_7_2_on_scripts_may_call_blocking_commands_that_do_not_block() {
     }
 }
 
-/// Redis 6.2 sends a relative time to replicas as relative, and an absolute time as absolute.
+/// Redis 6.2 sends relative times to replicas as relative, and absolute times as absolute.
 #[test]
 fn before_7_0_replicas_are_told_spans() {
     let mut bench = at_version(RedisVersion::V6_2);
@@ -172,7 +172,7 @@ fn before_7_0_replicas_are_told_of_loaded_scripts() {
     }
 }
 
-/// Client libraries parse these texts.
+/// Client libraries parse these error texts.
 #[test]
 fn before_7_0_errors_read_differently() {
     let mut bench = at_version(RedisVersion::V6_2);
@@ -244,7 +244,7 @@ fn from_8_4_on_set_and_delex_compare() {
     );
 }
 
-/// `getTimeoutFromObjectOrReply` (timeout.c) checks the addition from 7.2 on.
+/// From 7.2 on, `getTimeoutFromObjectOrReply` (timeout.c) checks the addition for overflow.
 #[test]
 fn before_7_2_an_enormous_pause_wraps_around() {
     let enormous = format!("CLIENT PAUSE {}", i64::MAX);
@@ -253,7 +253,7 @@ fn before_7_2_an_enormous_pause_wraps_around() {
     check_on(&mut at_version(RedisVersion::V7_2), &refused);
 }
 
-/// `getRangeLongFromObjectOrReply` (object.c) refuses the lowest rank from 7.2 on.
+/// From 7.2 on, `getRangeLongFromObjectOrReply` (object.c) refuses the lowest rank.
 #[test]
 fn before_7_2_the_lowest_rank_finds_the_first_match() {
     let lowest = format!("LPOS l a RANK {}", i64::MIN);

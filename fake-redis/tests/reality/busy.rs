@@ -117,7 +117,7 @@ fn a_script_cannot_catch_that_it_is_killed_nor_can_the_transaction_around_it() {
         transcript.type_at(&mut caller, &["MULTI", "SET k 1"]);
         transcript.note(
             "EVAL",
-            // The script has a single line, because the error names the line that ran at the kill.
+            // The script has one line, because the error names the line that the kill interrupted.
             String::from_utf8_lossy(&caller.ask(&["EVAL", "while true do local a = 1 end", "0"])),
         );
         transcript.type_at(&mut caller, &["SET k 2"]);

@@ -23,7 +23,7 @@ pub(crate) fn same(real: &[u8], fake: &[u8], name: &str, history: &[&Vec<String>
         "TTL" | "PTTL" | "EXPIRETIME" | "PEXPIRETIME" => integer(real)
             .zip(integer(fake))
             .is_some_and(|(real, fake)| real > 0 && fake > 0 && real.abs_diff(fake) < 5_000),
-        // Real servers remember that a string was changed in place, and share small integers.
+        // Real servers share small integers, and remember that a string was changed in place.
         "OBJECT" => !is_error(real) && !is_error(fake),
         "EXEC" => {
             let may_differ = |words: &&Vec<String>| {
@@ -41,7 +41,7 @@ fn is_error(reply: &[u8]) -> bool {
     reply.starts_with(b"-")
 }
 
-/// Excludes commands whose replies cannot be compared, such as commands that block.
+/// Returns `false` for commands with incomparable replies, such as commands that block.
 pub(crate) fn is_comparable(words: &[String]) -> bool {
     let silences = words[0].eq_ignore_ascii_case("client")
         && words.get(1).is_some_and(|word| word.eq_ignore_ascii_case("reply"));

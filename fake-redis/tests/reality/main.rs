@@ -1,4 +1,4 @@
-//! Skips a test without its real program, or fails it if `FENCEPOST_REAL_REDIS` is set.
+//! Skips tests whose real program is missing, or fails them if `FENCEPOST_REAL_REDIS` is set.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

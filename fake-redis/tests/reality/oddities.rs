@@ -56,7 +56,7 @@ const LINES: &[&str] = &[
     "ZSCAN z 00",
     "ZSCAN z 0\\_",
     "SSCAN s -1",
-    // Error texts end at a NUL byte, and line breaks in them become spaces.
+    // Error texts end at a NUL byte, and their line breaks become spaces.
     "NOSUCH\\r\\nCMD a\\0b",
     "NOSUCH a\\r\\nb\\0c",
     "NOSUCH\\0",

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-/// Command templates. A random choice of its `alternatives` replaces each word in braces.
+/// Command templates. The test replaces each word in braces with a random one of `alternatives`.
 const TEMPLATES: &[&str] = &[
     "SET {s} {v}",
     "SET {s} {v} {setopt} {setopt}",

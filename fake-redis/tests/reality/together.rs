@@ -103,7 +103,7 @@ fn a_fake_server_follows_a_real_one_by_full_and_partial_resynchronisation() {
     };
     let mut primary = real.connect();
     primary.run("AUTH secret");
-    // The data is plain strings, because fake-redis reads few of a real server's packed encodings.
+    // The data is plain strings, because fake-redis reads few packed encodings of real servers.
     primary.run("SET string value");
     primary.run("SET lock token NX PX 3600000");
     let node = NodeConfig { masterauth: Some("secret".into()), ..NodeConfig::default() };

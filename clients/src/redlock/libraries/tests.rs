@@ -40,7 +40,7 @@ fn unlocks(world: &TestWorld) -> usize {
     world.trace().lines().filter(|line| line.contains("< EVALSHA")).count()
 }
 
-/// Steps the wall clock 3 ms after the start of an acquire at 1 s.
+/// Acquires the lock at 1 s, and steps the wall clock 3 ms later.
 fn acquired_across_a_step(name: &str, step_ms: i64) -> Acquisition {
     let world = TestWorld::new();
     serve(&world, &MASTERS, normal);

@@ -54,7 +54,7 @@ impl LockInternals {
     ) -> Result<bool, ZooKeeperError> {
         let outcome = self.wait_for_turn(path, patience).await;
         if outcome != Ok(true) {
-            // As in the library, an exception during the deletion replaces `outcome`.
+            // As in the library, an exception during the deletion hides `outcome`.
             self.delete(path).await?;
         }
         outcome
@@ -123,7 +123,7 @@ struct RemainingWait {
 }
 
 impl RemainingWait {
-    /// Subtracts the clock's change, which may be negative. Returns `false` when no time is left.
+    /// Subtracts the clock's change, which may be negative. Returns `false` if no time is left.
     fn has_time_left(&mut self, now: WallClock) -> bool {
         let passed_us = now.0 - self.since.0;
         let span = Duration::from_micros(passed_us.unsigned_abs());

@@ -8,7 +8,7 @@ type Tree = Option<u32>;
 
 /// Maximum ratio between the weights of two siblings.
 const DELTA: usize = 3;
-/// Ratio of the inner to the outer grandchild's weight from which a double rotation is needed.
+/// Minimum ratio of the inner to the outer grandchild's weight for a double rotation.
 const RATIO: usize = 2;
 
 #[derive(Clone, Debug)]

@@ -25,7 +25,7 @@ impl Set {
         }
     }
 
-    /// Estimates the memory in bytes in constant time.
+    /// Estimates the memory in constant time, in bytes.
     pub(super) fn memory(&self) -> usize {
         match self {
             Set::Integers(integers) => 64 + 8 * integers.len(),

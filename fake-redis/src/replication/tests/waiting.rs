@@ -128,7 +128,7 @@ fn the_answer_to_wait_holds_nothing_of_a_script_before_it() {
     assert_eq!(text(&world.call(client, &["WAIT", "1", "1000"])), "1");
 }
 
-/// The server checks a write against a count of good replicas that may be a second old.
+/// The server checks a write against a count of good replicas that may be up to a second old.
 #[test]
 fn min_replicas_go_by_the_count_of_the_last_second() {
     let mut world = deployment(1, |config| {

@@ -2,7 +2,7 @@
 
 use crate::script::host::{Arguments, Native, Result, native};
 
-/// 2^52 + 2^51: its sum with a double has the rounded double, modulo 2^32, in the low 32 bits.
+/// 2^52 + 2^51. Added to a double, puts the rounded double modulo 2^32 into the sum's low 32 bits.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
 pub(super) const FUNCTIONS: [(&str, Native); 12] = [

@@ -94,7 +94,7 @@ fn report(scene: &Scene, upper: &[&str], given: &[&str]) -> Answer {
     }
 }
 
-/// Names the forms of a known command, or else all commands.
+/// Lists the forms of a known command, or all commands.
 fn wrong_form(first: &str, given: &[&str]) -> String {
     let is_form = |order: &&&str| order.split(' ').next() == Some(first);
     let forms: Vec<&str> = ORDERS.iter().filter(is_form).copied().collect();

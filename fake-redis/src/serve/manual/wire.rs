@@ -1,4 +1,4 @@
-//! Decodes requests (RESP or lines) and encodes replies (RESP) of the admin connection.
+//! Decodes requests (RESP or lines) and encodes replies (RESP) on the admin connection.
 
 use bytes::{Buf, BytesMut};
 use redis_protocol::resp2::decode::decode_bytes_mut;

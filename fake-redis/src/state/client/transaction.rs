@@ -28,7 +28,7 @@ impl Transaction {
         self.is_open
     }
 
-    /// Queues a command, unless the transaction will fail in any case (`queueMultiCommand`).
+    /// Queues a command, unless the transaction is already bound to fail (`queueMultiCommand`).
     pub(crate) fn queue(&mut self, flags: Flags, args: Args<'_>) {
         if !self.is_invalid && !self.has_failed_watch {
             self.flags |= flags;

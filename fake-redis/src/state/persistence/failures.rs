@@ -84,7 +84,7 @@ impl Failures {
         }
     }
 
-    /// Returns the result of `refuses_writes` if it changed. Call this after each input.
+    /// Returns the result of `refuses_writes` if it has changed. Call this after each input.
     pub(crate) fn take_change(&mut self, config: &NodeConfig) -> Option<bool> {
         if std::mem::take(&mut self.is_undecided) {
             return None;

@@ -91,7 +91,7 @@ impl History {
         self.keep(size_max);
     }
 
-    /// Counts an effect as one byte without a backlog (`replicationFeedSlaves` in 7.2).
+    /// Without a backlog, an effect counts as one byte (`replicationFeedSlaves` in 7.2).
     pub(crate) fn count(&mut self) {
         self.offset += 1;
     }

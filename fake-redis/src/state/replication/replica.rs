@@ -112,14 +112,14 @@ impl Replication {
         self.replicas.iter().any(|replica| !replica.is_online())
     }
 
-    /// Makes the stream repeat SELECT, because new replicas do not know the selected database.
+    /// Makes the stream repeat SELECT, because a new replica does not know the selected database.
     pub(crate) fn begin_snapshot(&mut self) {
         if !self.is_replica() {
             self.stream_db = None;
         }
     }
 
-    /// Sends the snapshot to all waiting replicas. `send` returns whether one must acknowledge it.
+    /// Sends waiting replicas the snapshot. `send` returns `true` if the replica must confirm it.
     pub(crate) fn share_snapshot(
         &mut self,
         now_seconds: i64,

@@ -82,7 +82,7 @@ impl Command {
         self
     }
 
-    /// Forbids the command in scripts before a version.
+    /// Forbids the command in scripts before this version.
     pub(crate) const fn in_scripts_since(self, version: RedisVersion) -> Command {
         let (arity, flags) = (self.info.arity, self.info.flags.union(Flags::NOSCRIPT));
         self.before(version, arity, flags)
