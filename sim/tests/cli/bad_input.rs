@@ -103,7 +103,7 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
     );
     refuses(
         &["serve", "--coordinator", "postgresql", "--nodes", "2"],
-        &["--nodes", "redis, memcached", "postgresql"],
+        &["--nodes", "redis or memcached", "postgresql"],
     );
     refuses(
         &["serve", "--coordinator", "memcached", "--dir", "x"],
@@ -129,7 +129,7 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
     refuses(&["--set", "unsynced-writes=half"], &["half", "lost", "torn"]);
     refuses(
         &["serve", "--coordinator", "chubby", "--nodes", "2"],
-        &["--nodes", "redis, memcached", "chubby"],
+        &["--nodes", "redis or memcached", "chubby"],
     );
     refuses(
         &["--coordinator", "gemfire", "--client", "chubby"],
