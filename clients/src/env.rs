@@ -64,7 +64,7 @@ pub trait World {
     fn monotonic_clock(&self, host: HostKey) -> Monotonic;
     fn random(&self, host: HostKey, draw: Draw, bits: &mut [u64]);
     fn start_timer(&self, host: HostKey, after: Duration) -> TimerKey;
-    /// Completes when the timer is due, and then invalidates the key.
+    /// Completes when the timer is due. The key is then no longer valid.
     fn poll_timer(&self, timer: TimerKey, context: &mut Context<'_>) -> Poll<()>;
     fn cancel_timer(&self, timer: TimerKey);
     fn connect(&self, caller: Caller, address: &Address) -> io::Result<SocketKey>;

@@ -18,7 +18,7 @@ fn to_base64(bytes: impl AsRef<[u8]>) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Reads a number, which the gateway may send as a string and omits if it is zero.
+/// Reads a number. The gateway may send numbers as strings, and omits zeros.
 fn number(value: &Value) -> i64 {
     let text = value.as_str().and_then(|text| text.parse().ok());
     text.or_else(|| value.as_i64()).unwrap_or(0)

@@ -176,7 +176,7 @@ pub trait Algorithm {
         Check::Unsupported
     }
 
-    /// Completes when the lock may have been lost. Never completes if it cannot notice a loss.
+    /// Completes when the lock may have been lost; never, if the lock cannot notice a loss.
     ///
     /// **Left** ([`Usage::leaves`]): when this call completes, the application leaves the critical
     /// section without further writes.
@@ -184,7 +184,7 @@ pub trait Algorithm {
         std::future::pending().await
     }
 
-    /// Returns this lock for another thread, or `None` if the lock supports only one thread.
+    /// Returns this lock for use by another thread, or `None` if it supports only one thread.
     fn for_thread(&self, _env: Env) -> Option<Box<dyn Lock>> {
         None
     }
@@ -258,7 +258,7 @@ pub enum Deployment {
     Own,
 }
 
-/// Version of the lock that is built into etcd's server. Etcd 3.5.0 changed the lock.
+/// Version of the lock built into etcd's server. etcd 3.5.0 changed this lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServerLock {
     /// Servers before 3.5.0 grant the lock to a waiter without checking the waiter's key.
@@ -277,7 +277,7 @@ pub enum LockForm {
     Connection,
     /// A key that the server deletes when its lease ends. The process keeps the lease alive.
     Lease,
-    /// A lock that ends with its session, which the process keeps alive.
+    /// A lock that ends with its session. The process keeps the session alive.
     Session,
     /// A lock that the server releases when the member departs.
     Membership,
@@ -370,7 +370,7 @@ impl Coordinator {
 pub enum Servers {
     One(Address),
     Sentinels {
-        /// The Sentinels' name for the primary, such as `mymaster`.
+        /// Name under which the Sentinels monitor the primary, such as `mymaster`.
         name: String,
         sentinels: Vec<Address>,
     },
@@ -381,7 +381,7 @@ pub enum Servers {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReplicaWait {
     pub replicas: u16,
-    /// Time limit at the server, in whole milliseconds.
+    /// Timeout argument of WAIT, sent in whole milliseconds.
     pub timeout: Duration,
 }
 
@@ -392,7 +392,7 @@ pub struct Settings {
     pub acquire_timeout: Duration,
     /// Usual time limit for connecting to a server, and for each reply.
     pub command_timeout: Duration,
-    /// The same limit for each of several independent masters.
+    /// The same limit for one of several independent masters.
     pub node_timeout: Duration,
     /// Replicas that must acknowledge a grant, if the lock supports this.
     pub wait: Option<ReplicaWait>,

@@ -4,7 +4,7 @@ use redis_protocol::resp2::types::RangeFrame;
 
 const REPLY_BYTES_MAX: usize = 1024 * 1024;
 
-/// Maximum nesting of arrays, which limits the recursion of the decoder.
+/// Maximum nesting of arrays. It limits the decoder's recursion.
 const DEPTH_MAX: usize = 8;
 
 const DIGITS_PLAIN_MAX: usize = 18;

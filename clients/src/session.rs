@@ -97,7 +97,7 @@ impl Session {
         self.attempt(words, false).await
     }
 
-    /// Opens a separate connection, which stays with its server after a failover.
+    /// Opens a separate connection, which stays connected to its server after a failover.
     pub async fn subscribe(&mut self, channels: &[&[u8]]) -> Result<Subscription, CallError> {
         let open = Box::pin(self.target.connect()).await?;
         Subscription::subscribe(open.connection, channels).await

@@ -1,4 +1,4 @@
-//! `spring-registry`: threads first compete within their process, and then the processes compete.
+//! `spring-registry`: first the threads of each process compete, and then the processes.
 //!
 //! Source: `RedisLockRegistry` of Spring Integration, 7.x of 2026, in its default mode (spin lock,
 //! no renewal); article 004, 4 and 5.

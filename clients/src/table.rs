@@ -101,7 +101,7 @@ pub static CLIENTS: &[Definition] = &[
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Twin {
     pub flawed: &'static str,
-    /// Name of a similar lock without this mistake. It may have other mistakes.
+    /// Name of a similar lock without this mistake, although it may have other mistakes.
     pub fixed: &'static str,
     pub mistake: &'static str,
 }

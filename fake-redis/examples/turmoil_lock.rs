@@ -1,5 +1,5 @@
 //! Simulates a Redis lock with Sentinel under stock turmoil. The primary grants the lock and
-//! crashes before it replicates the grant. Sentinel promotes the replica, which also grants it.
+//! crashes before replicating it. Sentinel promotes the replica, which also grants the lock.
 //!
 //!     cargo run -p fake-redis --example turmoil_lock -- 7
 

@@ -80,7 +80,7 @@ impl SavePoint {
 pub struct OutputLimit {
     /// Unread bytes at which the server immediately disconnects a client; 0 means no limit.
     pub hard: u64,
-    /// Unread bytes that disconnect a client if they last `soft_seconds`; 0 means no limit.
+    /// Unread bytes that disconnect a client after `soft_seconds`; 0 means no limit.
     pub soft: u64,
     pub soft_seconds: i64,
 }
@@ -161,7 +161,7 @@ pub struct NodeConfig {
     /// Memory limit in bytes; 0 means no limit.
     pub maxmemory: u64,
     pub maxmemory_policy: MaxmemoryPolicy,
-    /// Priority for promotion: Sentinel prefers low values, and never promotes a replica with 0.
+    /// Priority for promotion. Sentinel prefers lower values, and never promotes a replica with 0.
     pub replica_priority: u32,
     /// Size in bytes of the backlog, from which a replica can resynchronize partially.
     pub backlog_size: usize,

@@ -1,4 +1,4 @@
-//! The outermost layer of the server, which turns inputs into outputs.
+//! Turns inputs into outputs, as the outermost layer of the server.
 
 pub(crate) mod admission;
 pub(crate) mod cron;

@@ -1,4 +1,4 @@
-//! A Redis server or a Sentinel as a host in your own simulation or runtime.
+//! Runs a Redis server or a Sentinel as a host in your own simulation or runtime.
 //!
 //! [`serve`] is a future that serves on any listener, opens connections with any connector, stores
 //! its files on a [`SharedDisk`] and uses its own clock. Await it in a turmoil host's body.

@@ -1,7 +1,7 @@
 //! Redis Sentinel as a pure state machine, after Redis 7.0's `sentinel.c`. Redis runs Sentinel's
 //! timer ten to twenty times a second. This implementation sleeps until the next action is due
-//! (`schedule`), plus a random delay of less than one period of that timer, so that Sentinels that
-//! start together drift apart.
+//! (`schedule`), plus a random delay of less than one timer period, so that Sentinels do not act in
+//! step after a common start.
 
 mod address;
 mod attempt;

@@ -1,4 +1,4 @@
-//! A simulated network for tests. It has named hosts, and clients that send commands.
+//! A simulated network for tests, with named hosts and with clients that send commands.
 
 use crate::config::NodeConfig;
 use crate::front::node::Node;

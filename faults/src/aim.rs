@@ -30,7 +30,7 @@ pub struct AimContext<'g> {
     pub others: &'g [DrawnIncident],
 }
 
-/// Decides at random whether to aim an incident: about half of those that can move are aimed.
+/// Decides at random whether to aim an incident. Selects about half of the movable incidents.
 pub fn is_aimed(rng: &mut impl Rng, drawn: &DrawnIncident) -> bool {
     chance(rng, AIMED_PER_MILLE) && main_fault(&drawn.incident).is_some()
 }

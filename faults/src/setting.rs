@@ -108,12 +108,12 @@ pub struct Knobs {
     /// Number of strikes of each fault family per plan, by default 1 to 4. A strike may hit several
     /// nodes. Some families limit the number, such as `failover`.
     pub counts: Counts,
-    /// Duration of a fault of `pause` or `suspend`, by default 100 ms to 2.5 leases. With Sentinel,
+    /// Duration of a `pause` or `suspend` fault, by default 100 ms to 2.5 leases. With Sentinel,
     /// `pause` pauses a server for at most half of `down_after_us`.
     pub pause: Spans,
     /// Maximum lag of replicas behind their primary, drawn for each fault; by default 50 ms to 5 s.
     pub replication_lag: Spans,
-    /// Maximum number of replicas that one fault makes lag; absent for no limit.
+    /// Maximum number of replicas that one fault delays; absent for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lagging_replicas: Option<NonZeroU16>,
     /// Event with which `failover` removes a replicated primary, by default drawn for each
@@ -133,26 +133,26 @@ pub struct Knobs {
     /// Largest relative drift between the clocks of any two hosts, in parts per million; by default
     /// 30,000 (3 %).
     pub drift_ppm: u32,
-    /// Size of a step of `clock-jump` in either direction, by default 0.2 to 2 leases.
+    /// Size of a `clock-jump` step in either direction, by default 0.2 to 2 leases.
     pub clock_jump: Spans,
     /// Downtime of a server that `restart` stops, by default 0.
     pub restart_delay: Spans,
     /// Share of server crashes that are power losses, per thousand; by default 500.
     pub power_loss_per_mille: u16,
-    /// Maximum delay of a fault of `latency`, by default 1 ms to a tenth of a lease.
+    /// Maximum delay that a `latency` fault adds, by default 1 ms to a tenth of a lease.
     pub latency: Spans,
-    /// Duration of a fault of `partition`, by default 100 ms to 1.5 leases.
+    /// Duration of a `partition` fault, by default 100 ms to 1.5 leases.
     pub partition: Spans,
     /// Maximum wait of `lost-reply` and `lost-request` for a command, by default 1 s to 10 s.
     pub lost_reply: Spans,
-    /// Maximum delay of a fault of `storage-delay`, by default 50 ms to 2 leases.
+    /// Maximum delay that a `storage-delay` fault adds, by default 50 ms to 2 leases.
     pub storage_delay: Spans,
     /// Time that `slow-server` adds to each command, by default 1 ms to 200 ms.
     pub service: Spans,
     /// Downtime of a crashed client that restarts, by default 100 ms to 2 leases.
     pub client_down: Spans,
-    /// Duration of a fault of `latency`, `storage-delay`, `replication-lag` or `slow-server`, by
-    /// default 1 s to 2 leases. A drift of `clock-drift` may last up to a lease longer.
+    /// Duration of a `latency`, `storage-delay`, `replication-lag` or `slow-server` fault, by
+    /// default 1 s to 2 leases. A `clock-drift` fault may last up to a lease longer.
     pub spell: Spans,
 }
 

@@ -18,7 +18,7 @@ const GRAINS_US: [u64; 4] = [1_000_000, 100_000, 10_000, 1_000];
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShrunkPlan {
-    /// The minimized plan, which still violates even if it is not minimal.
+    /// The minimized plan. `violates` is `true` for it, although a smaller plan may exist.
     pub plan: FaultPlan,
     /// The thresholds of the plan's magnitudes, in plan order; empty after [`fewest_faults`].
     pub boundaries: Vec<Boundary>,
@@ -34,7 +34,7 @@ pub struct Boundary {
     pub fault: u32,
     /// Field of the fault whose threshold this is. The name contains the unit.
     pub magnitude: Magnitude,
-    /// Value with which the violation still happens.
+    /// Value at which the violation still happens.
     pub enough: i64,
     /// Value one step closer to zero that did not cause a violation; `null` if none was tried.
     pub not_enough: Option<i64>,

@@ -18,7 +18,7 @@ pub struct Micros(pub u64);
 
 impl SimTime {
     pub const ZERO: SimTime = SimTime(0);
-    /// Later than any event of any run.
+    /// A time later than any event in any run.
     pub const NEVER: SimTime = SimTime(u64::MAX);
 
     pub const fn as_micros(self) -> u64 {

@@ -21,7 +21,7 @@ mod zookeeper;
 
 use arbitrary::{Arbitrary, Unstructured};
 
-/// A fuzz target. Its function panics if an input reveals a bug in the tested code.
+/// Code under test with a check, which panics if an input reveals a bug.
 pub struct Target {
     pub name: &'static str,
     check: Check,

@@ -38,7 +38,7 @@ pub enum Dialect {
 
 #[derive(Debug)]
 pub enum Failure {
-    /// The pattern is invalid or too complex, as the text says.
+    /// The pattern is invalid or too complex. The text is the error message.
     Pattern(&'static str),
     Raised(LuaError),
 }

@@ -4,7 +4,7 @@ use crate::output::Outputs;
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// A driver that serves other connections during a slow input.
+/// A driver that serves other connections while the machine handles a slow input.
 pub trait InputDriver: Debug {
     /// Returns the monotonic real time since an arbitrary origin.
     fn now(&self) -> Duration;

@@ -16,7 +16,7 @@ pub enum Response {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Damage {
     pub file: DiskFile,
-    /// Damage or repair, as a lowercase fragment of a sentence.
+    /// Description of the damage or repair, as a lowercase sentence fragment.
     pub what: String,
     pub response: Response,
 }

@@ -1,4 +1,4 @@
-//! A model of a server's files, which survive a crash and, if synced, a power loss.
+//! A model of a server's files. Files survive a crash and, if synced, a power loss.
 
 use crate::image::DiskImage;
 use crate::input::Input;

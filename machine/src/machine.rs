@@ -25,7 +25,7 @@ pub trait Machine {
         false
     }
 
-    /// Returns a function that returns `true` for a client's heartbeats.
+    /// Returns a predicate that recognizes a client's heartbeats.
     fn sign_of_life(&self) -> fn(&[u8]) -> bool {
         |_| false
     }

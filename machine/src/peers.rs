@@ -79,8 +79,8 @@ impl Accepted {
         self.0.iter().find(|(_, open)| open.has_line()).map(|(connection, _)| *connection)
     }
 
-    /// Takes the next complete line of a connection, if any. A line with `greeting` and a peer's
-    /// number introduces that peer: `take` records the number and returns `None`.
+    /// Removes and returns the next complete line from a connection, if any. A line with `greeting`
+    /// and a peer's number introduces that peer: `take` records the number and returns `None`.
     pub fn take(
         &mut self,
         from: ConnectionId,

@@ -30,7 +30,7 @@ pub(crate) enum Kind {
         write: PipeId,
     },
     Timer(Timer),
-    /// Mask of the signals that a signal descriptor reads.
+    /// Mask of the signals that the signalfd accepts.
     Signals(u64),
     Random,
     Output(Channel),

@@ -184,7 +184,7 @@ impl Group {
         self.files.raise_edge(file);
     }
 
-    /// Takes the output since the last call. The group keeps at most 64 KiB of output per run.
+    /// Returns the output since the last call. The group keeps at most 64 KiB of output per run.
     pub fn take_output(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.output)
     }
@@ -198,7 +198,7 @@ impl Group {
         &self.log
     }
 
-    /// Takes the files synced since the last call; none unless [`Launch::sync_us`] is set.
+    /// Returns the files synced since the last call; none unless [`Launch::sync_us`] is set.
     pub fn take_synced(&mut self) -> SyncedFiles {
         std::mem::take(&mut self.synced)
     }

@@ -51,18 +51,18 @@ pub enum StartError {
     OtherProcessor(String),
     #[error(
         "this system does not allow a process to trace another process ({0}): in a container, \
-         allow the system call ptrace (docker run --security-opt seccomp=unconfined)"
+         allow the `ptrace` system call (docker run --security-opt seccomp=unconfined)"
     )]
     NotAllowed(String),
     #[error(
-        "this system does not allow fencepost to turn off the randomization of addresses, so two \
-         runs of a seed would differ: in a container, allow the system call personality (docker run \
-         --security-opt seccomp=unconfined)"
+        "this system does not allow fencepost to turn off address-space randomization (ASLR), so \
+         two runs of the same seed would differ: in a container, allow the `personality` system \
+         call (docker run --security-opt seccomp=unconfined)"
     )]
     RandomAddresses,
     #[error("cannot enter the folder '{0}'")]
     Folder(String),
-    #[error("cannot change to the user {0}")]
+    #[error("cannot switch to user id {0}")]
     User(u32),
     #[error(
         "programs can be traced only on Linux x86-64: on other systems, start the simulated \

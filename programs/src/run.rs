@@ -153,7 +153,7 @@ impl Group {
         let (mut began, mut latest, mut idle, mut examine_at) = (None, 0, 0, EXAMINED_AFTER_NS);
         loop {
             match tracee.wait_once() {
-                // A late signal from `examine`: the thread had stopped for another reason first.
+                // A late SIGSTOP from `examine`: the thread had already stopped for another reason.
                 Some(Stop::Signal(libc::SIGSTOP)) => tracee.resume(0),
                 Some(stop) => return Some(stop),
                 None => {}

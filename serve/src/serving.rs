@@ -28,7 +28,7 @@ pub struct Serving {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Announcement<'a> {
-    /// The ready line, which announces that all servers are ready for requests.
+    /// The ready line: all servers are ready for requests.
     Ready(&'a str),
     Warning(&'a str),
 }

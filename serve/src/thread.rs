@@ -1,4 +1,4 @@
-//! A host on its own thread, so that a long input of one server does not block the others.
+//! Runs a host on its own thread, so that one server's long input does not block the others.
 
 use crate::ServeError;
 use crate::computer::Computer;

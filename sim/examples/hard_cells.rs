@@ -1,8 +1,8 @@
-//! Measures the runs and the processor time until a violation of the expected kind, for uniform,
-//! aimed and pct faults and for `explore`. Prints medians over TRIALS (20 by default, at most 3 for
-//! `explore`), and the two-sided p value of the Mann-Whitney rank test against uniform faults.
-//! Trial n begins at seed 1,000,000 n. A trial without such a violation after RUNS_MAX runs (2,000
-//! by default), or after the whole exploration, counts as slower than every trial with one.
+//! Measures how many runs and how much processor time uniform, aimed and pct faults and `explore`
+//! need to find a violation of the expected kind. Prints medians over TRIALS (20 by default, at
+//! most 3 for `explore`), and the two-sided p value of the Mann-Whitney rank test against uniform
+//! faults. Trial n begins at seed 1,000,000 n. A trial without such a violation after RUNS_MAX runs
+//! (2,000 by default), or after the whole exploration, counts as slower than every trial with one.
 //!
 //! `cargo run --release -p fencepost --example hard_cells -- [TRIALS] [RUNS_MAX] [CELL]`
 

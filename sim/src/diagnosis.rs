@@ -27,7 +27,7 @@ pub fn diagnose(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
     diagnose_with(&Rates::default(), spec, &facts.violations)
 }
 
-/// Diagnoses a plan of an exploration. Tries no other seeds, because no seed drew the plan.
+/// Diagnoses a plan from an exploration. Tries no other seeds, because no seed drew the plan.
 pub fn diagnose_enumerated(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
     diagnose_within(Extent::ENUMERATED, &Rates::default(), spec, &facts.violations)
 }

@@ -1,4 +1,4 @@
-//! Engines, which execute a run's events in order and carry its bytes.
+//! Engines. An engine executes a run's events in order and carries its bytes.
 
 #[cfg(test)]
 mod ahead_tests;

@@ -10,8 +10,8 @@
 //! # Ok::<(), &str>(())
 //! ```
 //!
-//! A test that finds a forbidden violation names the lowest seed that shows one, writes reports as
-//! JSON and HTML, and prints the command that runs this seed again.
+//! A test that finds a forbidden violation reports the lowest seed with such a violation, writes
+//! reports as JSON and HTML, and prints the command that runs this seed again.
 //!
 //! ```should_panic
 //! use fencepost::testing::{Expect, LockTest};

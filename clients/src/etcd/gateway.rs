@@ -115,7 +115,7 @@ impl Gateway {
         }
         let (status, answer) = outcome?;
         *self.idle.borrow_mut() = Some(link);
-        // A streamed answer has one value per line. The client needs only the first.
+        // A streamed answer has one value per line, of which the client needs only the first.
         let text = String::from_utf8_lossy(&answer);
         let first = text.lines().next().unwrap_or_default();
         let value: Value = serde_json::from_str(first)

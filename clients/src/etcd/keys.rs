@@ -33,7 +33,7 @@ pub async fn enter(
     Ok(Place { revision, is_first: owner == 0 || owner == revision })
 }
 
-/// Returns the last key created before `revision`, if any, and the cluster's revision.
+/// Returns the cluster's revision and, if there is one, the last key created before `revision`.
 pub async fn last_key_before(
     gateway: &Gateway,
     prefix: &str,
@@ -79,7 +79,7 @@ fn last_key_request(prefix: &str, revision: i64) -> Value {
     })
 }
 
-/// Returns the end of the key range below a prefix that ends in a slash (`GetPrefixRangeEnd`).
+/// Returns the end of the range of keys that begin with `prefix`, which must end in a slash.
 fn end_of(prefix: &str) -> String {
     format!("{}0", prefix.strip_suffix('/').unwrap_or(prefix))
 }

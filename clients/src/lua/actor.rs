@@ -192,7 +192,7 @@ fn reply_of_redis(outcome: Result<Answer, CallError>) -> Reply {
         Err(CallError::Server(text))
             if WRONG_COMMANDS.iter().any(|wrong| text.starts_with(wrong)) =>
         {
-            // Leave out the arguments, which Redis appends to this message.
+            // Leave out the arguments that Redis appends to this message.
             let brief = text.split(", with args beginning with:").next().unwrap_or_default();
             Reply::Misused(CallError::Server(brief.to_owned()).to_string())
         }

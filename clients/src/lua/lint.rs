@@ -43,7 +43,7 @@ fn is_missing(name: &str) -> bool {
     MISSING.contains(&name)
 }
 
-/// Adds the position of the name in `problem`. May suggest a similar name for a missing function.
+/// Adds the name's position to `problem`, and may suggest a similar name for a missing function.
 pub(super) fn describe_fact(source: &Source, problem: &str) -> String {
     let name = problem.strip_prefix("lock.").unwrap_or(problem);
     let name = name.split([' ', ':']).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Lua states ([`Machine`]), each with one script. Threads reuse them, as creating one is slow.
+//! Lua states ([`Machine`]), each with one script. Threads reuse states, which are slow to create.
 
 use super::meter::{self, MEMORY, METERS};
 use super::natives::NATIVES;

@@ -8,7 +8,7 @@ pub(super) const MEMORY: usize = 16 << 20;
 const BYTES_PER_INSTRUCTION: usize = 16;
 /// Pattern-matching steps that count as one instruction.
 const STEPS_PER_INSTRUCTION: usize = 4;
-/// Threshold: fewer instructions cost nothing, and fewer bytes are not checked against [`MEMORY`].
+/// Fewer instructions than this cost nothing; fewer bytes are not checked against [`MEMORY`].
 const LONG: usize = 256;
 
 type Native = fn(&mut Vm, u32, u32) -> Result<u32, LuaError>;
@@ -116,7 +116,7 @@ pub(super) fn steps(vm: &mut Vm, steps: usize) -> Result<(), LuaError> {
     work(vm, steps / STEPS_PER_INSTRUCTION)
 }
 
-/// Clears the instruction budget, so that the script ends even if it catches the error.
+/// Sets the instruction budget to zero, so that the script ends even if it catches the error.
 fn end(vm: &mut Vm, reason: &str) -> LuaError {
     vm.set_instr_budget(None);
     vm.rt_err(reason)

@@ -76,7 +76,7 @@ impl Script {
         self.facts.renews || self.facts.extends
     }
 
-    /// Adds the file, line and column of the function whose name `problem` begins with.
+    /// Adds the file, line and column of the function named at the start of `problem`.
     pub fn describe(&self, problem: &str) -> String {
         describe_fact(&self.source, problem)
     }

@@ -40,7 +40,7 @@ pub(super) fn charge_search(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, L
     Ok(vm.nat_return(slot, &[Value::Int(matches)]))
 }
 
-/// Converts Lua's start position (negative: from the end) to an offset. `None` is past the end.
+/// Converts Lua's start position (negative: from the end) to an offset, or `None` past the end.
 fn start_of(first: i64, length: usize) -> Option<usize> {
     let back = usize::try_from(first.unsigned_abs()).unwrap_or(usize::MAX);
     match first {

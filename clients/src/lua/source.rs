@@ -89,7 +89,7 @@ impl Source {
     }
 }
 
-/// Removes a first line that begins with `#!`. Keeps its newline, so that line numbers stay right.
+/// Removes a first line that begins with `#!`. Keeps its newline, so that line numbers match.
 fn without_first_line(text: &str) -> &str {
     match text.starts_with("#!") {
         true => text.find('\n').map_or("", |end| &text[end..]),

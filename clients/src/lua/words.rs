@@ -204,7 +204,7 @@ fn span(function: &str, value: Value) -> Result<Duration, String> {
         let told = number_text(value).unwrap_or_default();
         return Err(format!("{function}: {told} ms: expected 0 to 86400000"));
     }
-    // A span lasts at least a microsecond, so that no loop runs forever at one instant.
+    // Waits last at least a microsecond, so that no loop runs forever at one instant.
     Ok(Duration::from_micros(((milliseconds * 1_000.0).round() as u64).max(1)))
 }
 

@@ -78,7 +78,7 @@ impl Cas {
 enum Taken {
     Ours(FencingToken),
     Held,
-    /// The item was stored, but was gone or replaced before the client read its cas id.
+    /// The item was stored, but was removed or replaced before the client read its cas id.
     Lost,
     /// The item was stored, but the client could not read its cas id.
     Unconfirmed(CallError),

@@ -24,7 +24,7 @@ impl Session {
         }
     }
 
-    /// Takes the connection out of the session, so that dropping the call closes the connection.
+    /// Moves the connection out of the session, so that dropping the call closes the connection.
     async fn attempt(&mut self, request: &[u8]) -> Result<Answer, CallError> {
         let mut open = match self.open.take() {
             Some(open) => open,

@@ -9,7 +9,7 @@ const BODY_MAX: usize = 1024 * 1024;
 const CAPABILITIES: u32 = 1 | 1 << 9 | 1 << 13 | 1 << 15 | 1 << 19;
 const UTF8MB4: u8 = 45;
 
-/// Rows of values as text. `None` means NULL.
+/// Rows, with values as text and `None` for NULL.
 pub type Rows = Vec<Vec<Option<String>>>;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

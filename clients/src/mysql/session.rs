@@ -32,7 +32,7 @@ impl Session {
         self.open.as_ref().map(|open| open.id)
     }
 
-    /// Adds `wait` to the time limit of the statement.
+    /// Adds `wait` to the statement's time limit.
     pub async fn run(&mut self, sql: &str, wait: Duration) -> Result<Rows, Failure> {
         let may_be_replaced = self.open.is_some();
         match self.attempt(sql, wait).await {

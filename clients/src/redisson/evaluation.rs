@@ -1,4 +1,4 @@
-//! Sends the scripts of a lock, alone or with WAIT (`CommandAsyncService.syncedEval`,
+//! Sends a lock's scripts, alone or together with WAIT (`CommandAsyncService.syncedEval`,
 //! `RedisExecutor`).
 
 use crate::call_error::CallError;
@@ -70,7 +70,7 @@ impl Evaluator {
         }
     }
 
-    /// The library sends both commands together. The model sends WAIT after the script's reply.
+    /// Redisson sends the script and WAIT in one batch; the model sends WAIT after the reply.
     async fn batch(
         &mut self,
         script: &Script,

@@ -38,7 +38,7 @@ pub struct RLock {
     uuid: Rc<str>,
     id: String,
     watchdog: Watchdog,
-    /// Idle connection that sends the DEL of latches. `None` while it is in use.
+    /// Idle connection for deleting latches; `None` while a deletion uses it.
     cleaner: Rc<Cell<Option<Session>>>,
 }
 
@@ -97,7 +97,7 @@ impl RLock {
                 Ok(Attempt::Unsynced) => {
                     return Acquisition::Unknown("no replica acknowledged the lock".to_owned());
                 }
-                // The lock may be granted. `tryLock` logs this error and returns false.
+                // A grant is possible. `tryLock` logs this error and returns false.
                 Err(error) if is_waiting && is_unanswered(&error) => {
                     return Acquisition::Refused(error.to_string().into());
                 }

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Hold count of a client's thread. The watchdog renews the lock while the count is above zero.
+/// Number of times that a client's thread holds the lock. The watchdog renews while it is above 0.
 #[derive(Default)]
 pub(super) struct Watchdog {
     holds: Rc<Cell<usize>>,

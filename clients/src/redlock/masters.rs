@@ -19,7 +19,7 @@ pub(super) enum Vote {
 pub(super) enum Removal {
     Removed,
     Absent,
-    /// The master no longer has the key. An earlier request without a reply may have removed it.
+    /// The master no longer has the key, which an earlier, unanswered request may have removed.
     Gone,
     Unanswered {
         reached: bool,
@@ -164,7 +164,7 @@ impl Masters {
         standing
     }
 
-    /// Skips masters that did not confirm the lock. Returns `true` if any may still have the key.
+    /// Skips masters that did not confirm the lock. Returns `true` if any of them may have the key.
     pub(super) async fn unlock_answered(
         &mut self,
         resource: &str,

@@ -7,7 +7,7 @@ use std::fmt;
 
 const MESSAGE_MAX: usize = 1024 * 1024;
 
-/// Declared type of a parameter, which pgjdbc derives from the Java type.
+/// Declared parameter type. pgjdbc derives it from the Java type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Lets the server infer the type, as pgjdbc does for a `java.sql.Timestamp`.

@@ -24,7 +24,7 @@ struct Open {
     is_standby: bool,
 }
 
-/// Error of a statement. After a refusal, the caller must roll back its transaction.
+/// Why a statement failed. After a refusal, the caller must roll back its transaction.
 pub type Failure = stream::Failure<Refusal>;
 
 impl Failure {
@@ -115,7 +115,7 @@ impl Session {
         }
     }
 
-    /// Runs a transaction of one statement. Returns `true` if it changed a row.
+    /// Runs a one-statement transaction. Returns `true` if the statement changed a row.
     pub async fn transact(
         &mut self,
         begin: &str,

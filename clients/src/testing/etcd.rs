@@ -1,4 +1,4 @@
-//! An etcd member for tests, which answers calls about leases but stores no leases.
+//! An etcd member for tests. It answers calls about leases, but stores no leases.
 
 pub(super) const ETCD_PORT: u16 = 2_379;
 

@@ -152,7 +152,7 @@ impl Curator {
         }
     }
 
-    /// Sleeps before a retry. Returns `false` after an interrupt, or if the policy allows no retry.
+    /// Sleeps before a retry. Returns `false` if interrupted, or if the policy allows no retry.
     pub async fn allows_retry(&self, retries: u32) -> bool {
         if retries >= RETRIES {
             return false;

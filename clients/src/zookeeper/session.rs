@@ -9,7 +9,7 @@ use crate::env::{Address, Env, Spawned};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// A session. It expires at the servers after its last clone is dropped.
+/// A ZooKeeper session, which the servers expire after its last clone is dropped.
 #[derive(Clone)]
 pub struct Session(Rc<Owner>);
 

@@ -1,4 +1,4 @@
-//! Session events ([`Events`]), which the master sends in answers to KeepAlives (2.5, 2.8).
+//! Session events ([`Events`]). The master sends them in answers to KeepAlives (2.5, 2.8).
 
 use std::collections::VecDeque;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! The master ([`Master`]), which serves clients and maintains their sessions.
+//! Serves clients and maintains their sessions ([`Master`]).
 
 mod session;
 

@@ -23,7 +23,7 @@ pub(crate) enum Request {
         acquire: u64,
         delay_us: u64,
     },
-    /// Releases this acquire and the session's earlier acquires of the lock, even waiting ones.
+    /// Releases the lock for this acquire and the session's earlier ones, even if they still wait.
     Release {
         caller: Caller,
         lock: String,

@@ -12,7 +12,7 @@ pub const MASTER_LEASE_US: u64 = 6_000_000;
 pub(crate) const RENEW_US: u64 = 2_000_000;
 pub(crate) const ELECTION_US: u64 = 200_000;
 
-/// Shortens a duration so that a slow clock ends it in time. Rates differ by at most a sixteenth.
+/// Shortens a duration so that it ends in time on a slow clock. Rates differ by up to a sixteenth.
 pub(crate) fn shortened(span: u64) -> u64 {
     span - span / 16
 }

@@ -4,7 +4,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use fencepost_machine::WallTime;
 use std::fmt::Write as _;
 
-/// Maximum size of a request's head in bytes: Go's `DefaultMaxHeaderBytes` plus Go's slack.
+/// Maximum size of a request's head in bytes: `DefaultMaxHeaderBytes` plus the slack that Go adds.
 const HEAD_MAX: usize = (1 << 20) + 4096;
 const HEADERS_MAX: usize = 256;
 /// Maximum size of a body, in bytes. The real server reads bodies of any size.

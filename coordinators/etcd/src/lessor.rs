@@ -95,7 +95,7 @@ impl Lessor {
         }
     }
 
-    /// Renews a lease and returns its ttl. The error is `true` if the lease exists but has expired.
+    /// Renews a lease and returns its ttl. Fails with `true` if the lease exists but has expired.
     pub(crate) fn renew(&mut self, id: i64, now_us: u64) -> Result<i64, bool> {
         let lease = self.leases.get_mut(&id).ok_or(false)?;
         if lease.expiry_us.is_some_and(|expiry| expiry <= now_us) {

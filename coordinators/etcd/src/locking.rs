@@ -3,7 +3,7 @@ use crate::request::{Compare, DeleteRange, Op, Put, Range, Txn};
 use crate::state::{Command, Outcome};
 use bytes::Bytes;
 
-/// TTL in seconds of the lease that the server grants if the caller has none (`defaultSessionTTL`).
+/// TTL in seconds of the lease that the server grants a caller without one (`defaultSessionTTL`).
 pub(crate) const TTL: i64 = 60;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -6,7 +6,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use fencepost_machine::{ConnectionId, Output};
 use std::collections::BTreeMap;
 
-/// First bytes on a connection from a peer. No HTTP request begins with them.
+/// First bytes that a peer sends on a connection. No HTTP request begins with these bytes.
 pub(crate) const GREETING: &[u8] = b"\0etcd-peer\n";
 const FRAME_MAX: usize = 64 << 20;
 /// Maximum number of messages that wait for a connection to open (`pipelineBufSize`).

@@ -196,7 +196,7 @@ impl Raft {
                 _ => self.become_follower(term, 0, now_ms),
             }
         } else if term != 0 && term < self.hard.term {
-            // Reply, so that the leader learns of the higher term.
+            // Reply so that the sender learns of the higher term.
             if matches!(body, Body::Append { .. } | Body::Heartbeat { .. }) {
                 let index = self.last_index();
                 self.queue_message(from, Body::AppendReply { index: 0, reject: true, hint: index });

@@ -1,4 +1,4 @@
-//! Answers in the gateway's JSON, which omits zero values and quotes 64-bit numbers.
+//! Encodes answers in the gateway's JSON: omits zero values, and quotes 64-bit numbers.
 
 use crate::config::{CLUSTER_ID, member_id};
 use crate::mvcc::{Event, Found, KeyValue};

@@ -1,4 +1,4 @@
-//! The keys and leases, which every member computes by applying the log (`etcdserver/apply.go`).
+//! Keys and leases. Every member computes them by applying the log (`etcdserver/apply.go`).
 
 use crate::lessor::Lessor;
 use crate::mvcc::{Event, Found, KeyValue, Span, Store};

@@ -14,7 +14,7 @@ enum Record {
 #[derive(Clone, Debug)]
 pub(crate) struct Wal {
     hard: HardState,
-    /// Number of the last write that must be synced.
+    /// Number of the last write that the server must sync.
     written: u64,
     synced: u64,
     syncing: Option<(u64, u64)>,

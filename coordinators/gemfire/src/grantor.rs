@@ -1,4 +1,4 @@
-//! The grantor ([`Grantor`]), which decides who holds each lock and keeps the queues of waiters.
+//! Decides who holds each lock, and queues the waiters ([`Grantor`]).
 
 use fencepost_machine::{ConnectionId, KeyChange};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -9,7 +9,7 @@ const COUNT_MAX: usize = 10_000;
 pub(crate) struct Hold {
     pub(crate) process: String,
     pub(crate) serial: u64,
-    /// End of the lease in milliseconds, by the grantor's wall clock.
+    /// End of the lease on the grantor's wall clock, in milliseconds.
     pub(crate) expires_ms: Option<i64>,
 }
 

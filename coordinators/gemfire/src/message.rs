@@ -29,7 +29,7 @@ pub(crate) enum Message {
     Ack {
         number: u64,
     },
-    /// Refuses a proposal, because the sender has already agreed to `view`.
+    /// Refuses a proposal because this sender has already agreed to `view`.
     Refuse {
         chain: Vec<u64>,
         view: View,

@@ -1,4 +1,4 @@
-//! A storage command that still waits for its data block.
+//! A storage command that is still waiting for its data block.
 
 use crate::clock::Expiry;
 use bytes::Bytes;

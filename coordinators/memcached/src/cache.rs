@@ -1,4 +1,4 @@
-//! Stores items by key and in order of use, within a memory limit.
+//! Stores items by key and in order of use, up to a memory limit.
 
 use crate::clock::{Clock, Expiry};
 use bytes::Bytes;
@@ -26,7 +26,7 @@ pub(crate) enum RemovedItem {
 /// The last flush (`oldest_live` and `oldest_cas`).
 #[derive(Clone, Copy, Debug)]
 struct Flush {
-    /// Last clock reading before the flush. Flushes items stored by then or with lower cas ids.
+    /// Last clock reading before the flush, which drops items stored by then or with lower cas ids.
     at: u64,
     cas: u64,
 }

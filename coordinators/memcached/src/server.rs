@@ -195,7 +195,7 @@ impl Memcached {
         }
     }
 
-    /// Stores a value. If it has already expired, only removes the old value.
+    /// Stores a value. If the new value has already expired, only removes the old one.
     pub(crate) fn put(&mut self, key: &[u8], flags: u32, value: Bytes, expiry: Expiry) {
         self.counts.sets += 1;
         let before = self.cache.get(key).cloned();

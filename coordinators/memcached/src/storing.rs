@@ -44,7 +44,7 @@ impl Memcached {
         reply(self.store(&storing, value), quiet)
     }
 
-    /// Stores the item if its mode allows (`do_store_item`).
+    /// Stores the item if the command's mode allows it (`do_store_item`).
     fn store(&mut self, storing: &Storing, value: Bytes) -> &'static str {
         const STORED: &str = "STORED";
         let Storing { mode, key, flags, expiry, .. } = storing;

@@ -189,7 +189,7 @@ fn replies_are_those_of_a_real_memcached() {
     differential(CASES, SHRINK_MAX, &strategy, |commands| check(&real, &commands));
 }
 
-/// Compares the replies of both servers. Cas ids are relative to each server's first one.
+/// Compares the replies of both servers, with cas ids relative to each server's first one.
 fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     let mut stream = real.connect();
     let base = first_cas(&ask(&mut stream, &fresh()));

@@ -1,4 +1,4 @@
-//! The server's side of a client connection ([`Client`]), which reads nothing during a statement.
+//! The server's side of a client connection ([`Client`]). It reads nothing during a statement.
 
 mod commands;
 mod login;

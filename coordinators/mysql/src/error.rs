@@ -2,7 +2,7 @@
 pub(crate) struct SqlError {
     pub(crate) code: u16,
     pub(crate) state: &'static str,
-    /// Message in the client's character set, because it may quote the client's text.
+    /// Message in the client's character set, because the message may quote the client's text.
     pub(crate) message: Vec<u8>,
 }
 

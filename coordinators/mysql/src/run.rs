@@ -1,4 +1,4 @@
-//! A stack machine for expressions, which can stop while a statement waits for a lock.
+//! A stack machine for expressions. It can stop while a statement waits for a lock.
 
 use crate::error::{Outcome, SqlError};
 use crate::execute::later;
@@ -32,7 +32,7 @@ pub(crate) struct Run {
     at: usize,
     stack: Vec<Value>,
     now: i64,
-    /// `true` for DO, which reports errors as messages and continues with NULL.
+    /// `true` for DO, which records errors as messages and continues with NULL.
     continues_after_errors: bool,
 }
 

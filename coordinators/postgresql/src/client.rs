@@ -1,4 +1,4 @@
-//! A client connection ([`Client`]), which reads no messages while a statement waits.
+//! A client connection ([`Client`]). It reads no messages while a statement waits.
 
 mod extended;
 mod query;

@@ -11,7 +11,7 @@ pub enum Replication {
         /// `true` if commits wait until a standby has them on disk (`synchronous_standby_names`).
         synchronous: bool,
     },
-    /// A standby until it is promoted.
+    /// A server that is a standby until an operator promotes it.
     Standby {
         /// Host name and port of the primary.
         primary: (String, u16),

@@ -2,7 +2,7 @@ use crate::code::PING_XID;
 use crate::config::MemberId;
 use bytes::{Buf, Bytes, BytesMut};
 
-/// First bytes on a connection from a member. As a client's frame length, they would be too large.
+/// First bytes that a member sends. As a client's frame length, they would exceed the limit.
 pub(crate) const PEER_GREETING: &[u8; 4] = b"fpzk";
 
 /// Interval in milliseconds at which the real server checks for idle connections.

@@ -1,4 +1,4 @@
-//! The tree after all proposals ([`OutstandingChanges`]), against which the leader checks requests.
+//! The tree after all proposals ([`OutstandingChanges`]). The leader checks requests against it.
 
 use crate::code::Refusal;
 use crate::path;

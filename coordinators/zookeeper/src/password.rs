@@ -1,4 +1,4 @@
-//! Session passwords, which every member can derive from the session id.
+//! Derives session passwords from session ids, with the same result on every member.
 
 const SECRET: i64 = 0xB341_5C00;
 const MULTIPLIER: u64 = 0x5_DEEC_E66D;

@@ -1,4 +1,4 @@
-//! Node paths. Inside the tree the root is the empty path, which clients call `/`.
+//! Node paths. The root, which clients call `/`, is the empty path inside the tree.
 
 use crate::code::Refusal;
 

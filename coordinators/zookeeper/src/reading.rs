@@ -1,4 +1,4 @@
-//! Read requests, which each server answers from its own tree.
+//! Answers read requests from this server's own tree.
 
 use crate::code::{Operation, Refusal};
 use crate::jute::{Reader, Writer};

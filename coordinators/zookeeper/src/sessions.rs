@@ -1,4 +1,4 @@
-//! The leader's table of live sessions, which expire at tick boundaries of the monotonic clock.
+//! The leader's table of live sessions. They expire at ticks of the monotonic clock.
 
 use crate::code::Refusal;
 use crate::config::MemberId;

@@ -1,7 +1,7 @@
 use crate::jute::Writer;
 use serde::{Deserialize, Serialize};
 
-/// Owner of container nodes, which the server deletes after their last child is deleted.
+/// `ephemeralOwner` of container nodes, which the server deletes after their last child is gone.
 pub(crate) const CONTAINER_OWNER: i64 = i64::MIN;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

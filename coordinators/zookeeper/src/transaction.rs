@@ -1,4 +1,4 @@
-//! Transactions ([`Transaction`]), which an ensemble agrees on and logs in the order of zxids.
+//! Transactions ([`Transaction`]). An ensemble agrees on them and logs them in zxid order.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};

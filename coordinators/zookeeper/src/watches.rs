@@ -1,4 +1,4 @@
-//! Watches, which belong to a connection. A reconnected client must set its watches again.
+//! Watches of each connection. A reconnected client must set its watches again.
 
 use crate::path;
 use crate::tree::NodeEvent;

@@ -1,4 +1,4 @@
-//! Four-letter words, which are an operator's commands to a server.
+//! Four-letter words: an operator's commands to a server.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct About {

@@ -27,7 +27,7 @@ impl Call<'_> {
 
     /// Returns `true` if a client sent the command directly, not within EXEC.
     pub(crate) fn may_block(&mut self) -> bool {
-        // Within EXEC, the client's last command is EXEC itself, not the queued command that runs.
+        // Within EXEC, the client's last command is EXEC, not the queued command that is running.
         let name = self.arg(0).to_ascii_lowercase();
         let client = self.client();
         let is_last = client.last_command.is_some_and(|command| command.name.as_bytes() == &*name);

@@ -1,4 +1,4 @@
-//! The COMMAND command. Its DOCS subcommand lists only names, without summaries.
+//! The COMMAND command. COMMAND DOCS lists only names, without summaries.
 
 use crate::config::RedisVersion;
 use crate::protocol::error::CommandResult;

@@ -1,4 +1,4 @@
-//! The FAILOVER command, which hands a primary's role over to a replica.
+//! Hands a primary's role over to a replica (FAILOVER).
 
 use crate::data::number::parse_integer;
 use crate::protocol::error;

@@ -1,4 +1,4 @@
-//! HRANDFIELD, which may return a field several times if the count is negative (t_hash.c).
+//! HRANDFIELD (t_hash.c). With a negative count, it may return a field several times.
 
 use super::hash;
 use crate::data::number::parse_integer;

@@ -1,6 +1,6 @@
-//! The SCAN and HSCAN commands, which iterate without a snapshot. A cursor is the number of
-//! elements left to visit, from the last to the first. A removal moves the last element into the
-//! gap, so the iteration skips no remaining element.
+//! SCAN and HSCAN iterate without a snapshot. A cursor is the number of elements left to visit,
+//! from the last to the first. A removal moves the last element into the gap, so the iteration
+//! skips no remaining element.
 
 use crate::data::number::parse_integer;
 use crate::data::value::Value;

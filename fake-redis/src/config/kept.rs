@@ -1,4 +1,4 @@
-//! Parameters of redis.conf that CONFIG knows, but that have no effect.
+//! Parameters of redis.conf that CONFIG knows but the server ignores.
 
 use crate::config::parameters::Refusal;
 use indexmap::IndexMap;

@@ -20,7 +20,7 @@ pub(crate) enum Change {
     Never,
     Switch(fn(&mut NodeConfig, bool)),
     Count(i64, i64, fn(&mut NodeConfig, u32)),
-    /// A number of bytes with a minimum. The text may have a unit such as `kb`, `mb` or `gb`.
+    /// A number of bytes with a minimum. The value may have a unit such as `kb`, `mb` or `gb`.
     Memory(u64, fn(&mut NodeConfig, u64)),
     Text(fn(&mut NodeConfig, &str) -> Result<(), Refusal>),
 }

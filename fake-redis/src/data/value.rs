@@ -73,7 +73,7 @@ impl Value {
 pub(crate) struct Hash {
     fields: IndexMap<Box<[u8]>, Vec<u8>, FxBuildHasher>,
     bytes: usize,
-    /// `true` once the hash was too large for a listpack. Removals do not convert it back.
+    /// `true` once the hash has outgrown a listpack. Removals do not convert the hash back.
     table: bool,
 }
 

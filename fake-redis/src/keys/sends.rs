@@ -6,7 +6,7 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Output};
 
 impl Server {
-    /// Queues bytes, which the server sends after writing the append-only file.
+    /// Queues bytes for the server to send after it has written the append-only file.
     pub(crate) fn send(&mut self, connection: ConnectionId, bytes: Bytes) {
         if !bytes.is_empty() {
             self.outbox.send(Output::Send { connection, bytes });

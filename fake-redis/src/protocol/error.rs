@@ -3,7 +3,7 @@ use std::borrow::Cow;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CommandError(pub(crate) Cow<'static, [u8]>);
 
-/// A command that fails must not have written a reply.
+/// Why a command failed. A failing command must not have written a reply.
 pub(crate) type CommandResult = Result<(), CommandError>;
 
 impl CommandError {

@@ -8,7 +8,7 @@ use redis_protocol::resp2::{decode::decode_bytes_mut, types::BytesFrame};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Ids of connections that the server opens. They count down from `u32::MAX`.
+/// Ids of connections that the server opens, counted down from `u32::MAX`.
 #[derive(Debug)]
 pub(crate) struct OutgoingIds {
     next: u32,

@@ -1,7 +1,6 @@
-//! The Lua state of a thread, which all servers of the thread share because it is slow to create.
-//! Shared tables are read-only (shared.rs), so that scripts cannot leave globals behind. The state
-//! of a running script is in [`Run`](super::run::Run). Each server has its own set of *known*
-//! scripts.
+//! The Lua state of a thread. All servers of the thread share it, because creation is slow. Shared
+//! tables are read-only (shared.rs), so that scripts cannot leave globals behind. The state of a
+//! running script is in [`Run`](super::run::Run). Each server has its own set of *known* scripts.
 
 use super::host::{Result, raise_text, string};
 use super::shared::{self, SharedTables};

@@ -13,7 +13,7 @@ use super::host::{Arguments, Native, Result, string, table};
 use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 
-/// Maximum nesting of data, which is cjson's default and fits on a thread's stack.
+/// Maximum nesting of data: cjson's default, which fits on a thread's stack.
 const DEPTH_MAX: usize = 1_000;
 
 pub(super) fn library(call: &Arguments<'_>) -> Result<Value> {

@@ -112,7 +112,7 @@ fn failure(vm: &mut Vm) -> LuaError {
     LuaError(Value::Str(vm.heap.intern(text.as_bytes())))
 }
 
-/// Returns why the script must end, if at all, even if the script has caught Lua's own error.
+/// Returns why the script must end, if so. Also works after the script has caught Lua's own error.
 pub(super) fn ending(vm: &Vm) -> Option<Ending> {
     let (has_no_budget, memory) = (vm.instr_budget_remaining().is_none(), vm.memory_used());
     lend::borrow(|run| {

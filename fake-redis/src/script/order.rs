@@ -1,4 +1,4 @@
-//! The iteration order of tables in scripts, which is the same in each run. The array part comes
+//! The order in which scripts iterate over tables, the same in each run. The array part comes
 //! first. The other keys follow in the order in which Redis would visit them after insertion in
 //! ascending order, except that keys with address hashes, such as tables, come last.
 

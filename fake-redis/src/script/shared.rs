@@ -1,4 +1,4 @@
-//! Read-only tables shared by all scripts. Scripts see an empty proxy of each table.
+//! Read-only tables shared by all scripts. Scripts see an empty proxy for each table.
 
 use super::host::{Arguments, Result};
 use luna_core::runtime::{Gc, Table, Value};

@@ -1,4 +1,4 @@
-//! Table iterations of the running script, and the numbers that `tostring` shows as addresses.
+//! Table iterations in the running script, and the numbers that `tostring` prints for addresses.
 
 use super::values::{address_of, is_same};
 use luna_core::runtime::{Gc, Table, Value};

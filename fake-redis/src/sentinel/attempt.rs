@@ -14,7 +14,7 @@ pub(crate) enum Step {
 pub(crate) struct Failover {
     pub(crate) step: Step,
     pub(crate) step_since: i64,
-    /// Time of the last own attempt or vote for another, plus a random delay below a second.
+    /// Time of this Sentinel's last attempt or vote for another, plus a random delay below 1 s.
     pub(crate) started: i64,
     pub(crate) epoch: u64,
     pub(crate) forced: bool,

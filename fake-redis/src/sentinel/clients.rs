@@ -52,7 +52,7 @@ impl Clients {
         }
     }
 
-    /// Takes out the next client with a request. Return the client with [`Clients::served`].
+    /// Removes and returns the next client with a request. Give it back to [`Clients::served`].
     pub(crate) fn next(&mut self) -> Option<(ConnectionId, Box<Client>)> {
         let connection = self.ready.pop_front()?;
         self.all.remove_entry(&connection)

@@ -6,7 +6,7 @@
 use super::period;
 use fencepost_machine::{Output, Outputs, WallTime};
 
-/// Ticks per second. Redis draws each tick's frequency from `CONFIG_DEFAULT_HZ` to twice that.
+/// Ticks per second. At each tick, Redis picks a rate from one to two times `CONFIG_DEFAULT_HZ`.
 const TICKS_PER_SECOND: std::ops::Range<u64> = 10..20;
 
 /// Longest tick in milliseconds. A timer that would fire at most this late is not set again.

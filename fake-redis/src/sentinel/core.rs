@@ -11,7 +11,7 @@ pub(crate) struct Core {
     pub(crate) epoch: u64,
     pub(crate) now: i64,
     pub(crate) tilt_since: Option<i64>,
-    /// `true` if a change may require action. The next check must then run soon.
+    /// `true` if a change may require action, so that the next check must run soon.
     pub(crate) attention: bool,
     pub(crate) unsaved: bool,
     pub(crate) ids: OutgoingIds,

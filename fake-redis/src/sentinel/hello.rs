@@ -182,7 +182,7 @@ fn forget_namesake(
     }
 }
 
-/// Removes a Sentinel. Returns `true` if it was known (`removeMatchingSentinelFromMaster`).
+/// Removes a Sentinel. Returns whether it was known (`removeMatchingSentinelFromMaster`).
 fn forget(master: &mut Master, run_id: &str, context: &mut Context<'_>) -> bool {
     let Some(place) =
         master.sentinels.iter().position(|sentinel| sentinel.run_id.as_deref() == Some(run_id))

@@ -138,7 +138,7 @@ impl Master {
     }
 
     /// Demotes a replica that has claimed to be a primary for more than 8 s. By then, hellos would
-    /// have announced a newer configuration.
+    /// have announced any newer configuration.
     fn convert_to_replica(&mut self, place: usize, core: &mut Core) {
         let wait = 4 * period::PUBLISH_MS;
         let sane = self.seems_working(core.now);

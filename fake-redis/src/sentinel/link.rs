@@ -33,7 +33,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Creates a link with a pending PING, so that an instance that never answers counts as down.
+    /// Creates a link with a pending PING. An instance that never answers then counts as down.
     pub(crate) fn new(now: i64) -> Self {
         Self {
             command: None,

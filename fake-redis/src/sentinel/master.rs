@@ -86,8 +86,8 @@ impl Master {
         self.replicas.iter().find(|replica| replica.promoted)
     }
 
-    /// Returns the primary's address, which is the promoted replica's once the promotion is
-    /// confirmed (`sentinelGetCurrentMasterAddress`).
+    /// Returns the primary's address or, once a promotion is confirmed, the promoted replica's
+    /// (`sentinelGetCurrentMasterAddress`).
     pub(crate) fn current_address(&self) -> &Address {
         match self.promoted() {
             Some(replica) if self.failover.promotion_seen() => &replica.address,

@@ -9,7 +9,7 @@ use super::{
     period,
 };
 
-/// Maximum sleep in milliseconds, which bounds the effect of an error in these rules.
+/// Maximum sleep in milliseconds. It bounds the effect of an error in these rules.
 const SLEEP_MS_MAX: i64 = 1_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

@@ -19,7 +19,7 @@ pub struct ServeOptions {
     /// Number of independent primaries. Only a single primary may have replicas and Sentinels.
     pub nodes: u16,
     pub replicas: u16,
-    /// Number of Sentinels, which monitor the single primary under the name `mymaster`.
+    /// Number of Sentinels. They monitor the single primary under the name `mymaster`.
     pub sentinels: u16,
     /// Silence in milliseconds before a Sentinel considers an instance down.
     pub down_after_ms: i64,

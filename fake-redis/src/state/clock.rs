@@ -1,4 +1,4 @@
-//! A server's wall clock, which does not advance during an input.
+//! A server's wall clock. It does not advance during an input.
 
 use fencepost_machine::WallTime;
 

@@ -20,7 +20,7 @@ pub(crate) struct Statistics {
     errors: IndexMap<Vec<u8>, u64, FxBuildHasher>,
     pub(crate) errors_total: u64,
     errors_accounted: u64,
-    /// `true` if the command repeats an error that is already counted for a command that it called.
+    /// `true` if the error is already counted for a command that this command called.
     pub(crate) repeats_error: bool,
     calls: IndexMap<usize, (&'static CommandInfo, Calls), FxBuildHasher>,
     recent: [u16; RECENT_MAX],

@@ -1,4 +1,4 @@
-//! Calls the predicate of a search at most `calls_max` times, and never twice for one plan.
+//! Calls a search's predicate at most `calls_max` times, and at most once per plan.
 
 use crate::plan::FaultPlan;
 

@@ -158,7 +158,7 @@ impl<M: Machine> Bench<M> {
         self.machine.wording()(Speaker::Server, &sent)
     }
 
-    /// Takes the taps. Panics if one is not of the key `lock` on a primary.
+    /// Removes and returns the taps. Panics if one is not for the key `lock` on a primary.
     pub fn tap_lines(&mut self) -> Vec<(KeyChange, String, Option<u32>)> {
         let line = |tap: TapEvent| {
             assert_eq!((&tap.key[..], tap.primary), (&b"lock"[..], true));

@@ -12,7 +12,7 @@ const PORTS_PER_PROCESS: u32 = 61;
 const POLLS_MAX: u32 = 2_400;
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A process of a real server, which is killed when this value is dropped.
+/// A real server's process. Dropping this value kills the process.
 #[derive(Debug)]
 pub struct Process(pub Child);
 

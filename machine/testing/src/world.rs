@@ -393,7 +393,7 @@ impl<M: Machine + ?Sized> World<M> {
         self.send(0, connection, &format!("{line}\n").into());
     }
 
-    /// Takes and trims all text that a client has received.
+    /// Removes and returns all text that a client has received, trimmed.
     pub fn received(&mut self, connection: ConnectionId) -> String {
         let inbox = self.inboxes.remove(&End { host: None, connection });
         String::from_utf8_lossy(&inbox.unwrap_or_default()).trim().to_owned()
@@ -421,7 +421,7 @@ impl<M: Machine + ?Sized> World<M> {
         std::mem::take(&mut self.hosts[host].taps)
     }
 
-    /// Takes a server's taps, each as its change and its value.
+    /// Removes and returns a server's taps, as pairs of change and value.
     pub fn tap_lines(&mut self, host: usize) -> Vec<String> {
         let words = |tap: TapEvent| {
             let value = String::from_utf8_lossy(tap.value.as_deref().unwrap()).into_owned();

@@ -1,4 +1,4 @@
-//! Executes calls that name a process or thread, such as `prlimit64`, with the real id instead.
+//! Replaces the simulated process or thread id in calls such as `prlimit64` with the real id.
 
 use super::{Call, Outcome, fail_with};
 use crate::group::Group;
@@ -40,7 +40,7 @@ impl Group {
         Some(Outcome::Done(self.inject(call.thread, (call.number, arguments))))
     }
 
-    /// Executes `capget` or `capset`, whose header in memory names the thread.
+    /// Executes `capget` or `capset`, whose header in memory contains the thread id.
     fn capabilities(&mut self, call: &Call) -> Outcome {
         let named_at = call.arguments[0] + 4;
         let named = call.memory.u32(named_at);

@@ -16,7 +16,7 @@ use std::path::{Component, Path, PathBuf};
 /// Prefix of refused paths. JVMs name these files after process ids, which concurrent runs share.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
-/// Folder of shared memory files, which outlive their processes.
+/// Folder for shared memory files. They outlive their processes.
 const SHARED_MEMORY: &str = "/dev/shm";
 
 /// File that contains a new UUID for each reader.

@@ -4,7 +4,7 @@ use super::{Call, Outcome, fail_with};
 use crate::group::Group;
 use crate::process::{Number, Process};
 
-/// Processes that a call names by one number.
+/// Processes that a call selects with one number.
 #[derive(Clone, Copy)]
 pub(super) enum Named {
     All,
@@ -40,7 +40,7 @@ impl Group {
         Some(result.map_or_else(fail_with, Outcome::Done))
     }
 
-    /// Returns the processes that `kill` and `wait4` name by `which`.
+    /// Returns the processes that `kill` or `wait4` selects with `which`.
     pub(super) fn named(&self, call: &Call, which: i32) -> Named {
         match which {
             -1 => Named::All,

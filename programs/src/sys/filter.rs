@@ -14,7 +14,7 @@ const ARGUMENTS_AT: u32 = 16;
 
 pub(crate) const FIRST_QUESTION: u64 = 0x8900;
 
-/// First emulated descriptor after 2. The kernel handles descriptors 3 to 255.
+/// fencepost emulates descriptors 0 to 2, and all from this one on. The kernel handles the others.
 pub(crate) const FIRST_DESCRIPTOR: i32 = 256;
 
 #[rustfmt::skip]
@@ -22,7 +22,7 @@ const ON_DESCRIPTORS: &[c_long] = &[
     libc::SYS_read, libc::SYS_write, libc::SYS_close, libc::SYS_readv, libc::SYS_writev,
     libc::SYS_dup,
 ];
-/// Calls with a command. On an emulated descriptor, the thread stops if the command equals the
+/// Calls that take a command. On an emulated descriptor, the thread stops if the command equals the
 /// first number, or is at least the second.
 const COMMANDS_ON_DESCRIPTORS: &[(c_long, u32, u32)] = &[
     (libc::SYS_fcntl, libc::F_DUPFD as u32, libc::F_DUPFD_CLOEXEC as u32),

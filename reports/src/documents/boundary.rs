@@ -115,7 +115,7 @@ pub struct Probe {
     pub first_seed: Option<Seed>,
 }
 
-/// Two neighbouring tried values. Only the worse value shows violations.
+/// Two adjacent values among those tried. Only the worse value shows violations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
     /// Mildest tried value with violations, in the unit of the quantity.

@@ -82,7 +82,7 @@ pub struct StatedBounds {
 /// Run counts, in total and by kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Runs {
-    /// Number of all runs: `valid`, `unknown` and `violated` together.
+    /// Total number of runs: `valid`, `unknown` and `violated` together.
     pub all: u64,
     /// Numbers of runs whose plans have no fault, one fault, and two faults.
     pub by_faults: [u64; 3],

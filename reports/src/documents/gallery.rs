@@ -15,7 +15,7 @@ pub struct Page<'p> {
     pub replay: String,
     /// Numbers of processes and cycles in the minimal run, in words.
     pub workload: String,
-    /// Sentences about the nearest magnitudes of faults that show and do not show the anomaly.
+    /// Sentences about the nearest fault magnitudes with and without the anomaly.
     pub margins: Vec<String>,
     pub remedy: &'p str,
     /// Comparison of runs with and without the remedy; `None` if the remedy was not tried.

@@ -43,7 +43,7 @@ pub struct LoadReport {
 pub struct LoadConfig {
     /// Name of the lock, as in `--client`.
     pub client: String,
-    /// Coordinator of the lock, which runs on one server.
+    /// Coordinator of the lock, with a single server.
     pub coordinator: String,
     /// Seed of all random values.
     pub seed: Seed,

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 pub enum Entry {
     File(Vec<u8>),
-    /// Sorted names of the files and folders that it contains.
+    /// Sorted names of the files and folders in this folder.
     Folder(Vec<String>),
 }
 

@@ -29,7 +29,7 @@ pub struct Question<'q> {
 pub fn bound(history: &History, question: &Question<'_>) -> Option<i64> {
     let timeline = Timeline::new(history);
     let clash = first(&timeline, question.kind, question.cause)?.clash?;
-    // There is no formula for a membership, which may end before the lease.
+    // There is no formula for memberships, because a membership may end before the lease.
     if history.header.has_members() {
         return None;
     }

@@ -152,13 +152,13 @@ causes! {
     WaiterPause = waiter_pause,
     /// The lock became free, but a waiting process was not woken.
     MissedWakeup = missed_wakeup,
-    /// Several processes each hold a lock and wait for a lock that another of them holds.
+    /// Several processes each held a lock and waited for a lock that another of them held.
     LockOrder = lock_order,
     /// A lock that promises an order did not serve its waiters in this order.
     LostPlace = lost_place,
     /// The steps of several processes interleaved in an order that breaks the protocol.
     Interleaving = interleaving,
-    /// Threads or processes share an owner value, so the lock could not tell them apart.
+    /// Threads or processes shared an owner value, so the lock could not tell them apart.
     SharedOwner = shared_owner,
     /// The holder's session or membership ended, so its node, key or lock was deleted.
     SessionExpired = session_expired,
@@ -245,7 +245,7 @@ impl Cause {
 
     pub(crate) fn tells(self, kind: Kind) -> Tells {
         match self.entry().tells {
-            // For other rules, the usual narrative already tells the steps of both holders.
+            // For other rules, the usual narrative already describes the steps of both holders.
             Tells::Takeover if kind != Kind::ForeignRelease => Tells::Usual,
             tells => tells,
         }

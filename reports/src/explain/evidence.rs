@@ -96,7 +96,7 @@ impl<'t, 'h> Case<'t, 'h> {
         standstill::unconfirmed_release(self.timeline, self.finding)
     }
 
-    /// Returns the process that set the lock again after its release, how often, and when first.
+    /// Returns the process that set the lock again after releasing it, how often, and when first.
     pub(super) fn set_again(&self) -> Option<(Node, usize, SimTime)> {
         let again = standstill::set_again(self.timeline, self.finding)?;
         Some((again[0].by?, again.len(), again[0].from.time))

@@ -1,4 +1,4 @@
-//! Tells the story of a violation in at most twelve sentences, each about one event.
+//! Describes a violation in at most twelve sentences, each about one event.
 
 mod between;
 mod fault;
@@ -150,7 +150,7 @@ impl Story<'_, '_> {
         self.leaves(clash);
     }
 
-    /// Tells how an acquiring process removed another process's lock.
+    /// Describes how an acquiring process removed another process's lock.
     fn takeover(&mut self, clash: Clash, finding: &Finding) {
         let timeline = self.timeline;
         let owner = &timeline.acquisitions[clash.later];
@@ -173,8 +173,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether this acquire wrote the value before the grant, such as when a script is sent
-    /// twice.
+    /// Returns whether this acquire wrote the value before the grant, as a script that is sent
+    /// twice does.
     fn created_itself(&self, one: &Acquisition<'_>, granted: Moment) -> bool {
         self.timeline.keys.iter().any(|span| {
             span.by == Some(one.process)
@@ -250,7 +250,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Returns whether the fault held up messages, but was over when the foreign release was sent.
+    /// Returns whether the fault delayed messages, but was over when the foreign release was sent.
     /// Pauses do not count: they may have made the release late.
     fn is_before_release(&self, fault: &FaultSpan<'_>, finding: &Finding) -> bool {
         let removed = finding.witness.last().map(|index| self.timeline.moment(*index));

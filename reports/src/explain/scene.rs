@@ -180,7 +180,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         lost.any(|loss| loss.ran_out() == Some(EarlyExpiry::ByFirstLease))
     }
 
-    /// Returns the server that extended a lease that another primary let run out, and when.
+    /// If the taking server let the lease expire, returns which server extended it, and when.
     pub(super) fn extended_elsewhere(&self) -> Option<(Node, Moment)> {
         let losses = early_loss::of_clash(self.timeline, self.clash);
         losses.iter().find_map(|loss| loss.at_taking_server.as_ref()?.extended_elsewhere())

@@ -59,7 +59,7 @@ pub enum WhyEnded {
     NothingAhead,
 }
 
-/// An event of the run.
+/// One entry in the history of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     /// Position of the event in the history, counted from 0. Events at the same time are ordered by
@@ -70,7 +70,7 @@ pub struct Event {
     /// Node of the event: a process or one of its threads, a server, a Sentinel, or the storage.
     /// Starts and crashes of a process concern all its threads, but name only the first thread.
     pub node: Node,
-    /// Kind of event, in `event`, and the fields of that kind.
+    /// The event's kind (`event`) and its fields.
     #[serde(flatten)]
     pub what: What,
 }

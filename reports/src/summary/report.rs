@@ -38,7 +38,7 @@ pub struct Report {
     pub engine: String,
     /// Settings of the runs, in `scenario`.
     pub config: serde_json::Value,
-    /// Runs, one for each lock under each fault. A file of `--out` contains only one run.
+    /// Runs, one for each lock under each fault; only one run in a file that `--out` writes.
     pub runs: Vec<RunReport>,
 }
 
@@ -242,7 +242,7 @@ pub struct Boundary {
     /// Value at which the violation happens, in the unit of the quantity.
     pub enough: i64,
     /// Neighbouring value at which the violation does not happen, in the unit of the quantity: one
-    /// step smaller in size than `enough`, or one step larger if a shorter downtime is worse.
+    /// step closer to zero than `enough`, or one step larger for a downtime if shorter is worse.
     pub not_enough: i64,
     /// Cause of the remaining violation, if a run with `not_enough` still breaks the rule for
     /// another cause; otherwise absent.
@@ -352,7 +352,7 @@ pub struct TimelineEntry {
     pub time_us: SimTime,
     /// Node of the event: a process or one of its threads, a server, a Sentinel, or the storage.
     pub process: Node,
-    /// Kind of event, in `event`, and the fields of that kind, as in the history.
+    /// The event's kind (`event`) and its fields, as in the history.
     #[serde(flatten)]
     pub what: What,
     /// Description of the event, in words.

@@ -1,4 +1,4 @@
-//! The lock of a folder, which on Unix keeps two servers from writing the same files.
+//! Locks a folder, so that two servers cannot write the same files (on Unix).
 
 use super::failed;
 use crate::ServeError;

@@ -1,4 +1,4 @@
-//! The disk of a guest, which survives the guest's crash.
+//! A guest's disk, which survives the guest's crash.
 
 use crate::ServeError;
 use fencepost_machine::{Disk, DiskImage, DiskReply, Output};

@@ -97,7 +97,7 @@ pub(crate) enum Command {
     Explore(ExploreArguments),
     /// Find the value of one setting at which a lock breaks.
     Boundary(BoundaryArguments),
-    /// Compare the violations, and their causes, of two locks or two sweeps.
+    /// Compare the violations of two locks or two sweeps, and their causes.
     Compare(CompareArguments),
     /// Run every lock under every fault family, and compare the results with the literature.
     ///
@@ -215,7 +215,7 @@ pub(crate) struct SweepArguments {
     /// DIR/sweep-M-of-N.checkpoint].
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
-    /// Start no more runs after the real time T, such as 10m. Minimization may take up to T longer.
+    /// Start no new runs after T of real time, such as 10m. Minimization may take up to T longer.
     #[arg(long, value_name = "T")]
     pub(crate) time_budget: Option<Span>,
     /// Memory limit, such as 512mb or 4gb. The sweep stops if fencepost uses more.
@@ -249,7 +249,7 @@ pub(crate) struct SweepArguments {
 pub(crate) struct CommonArguments {
     /// Locks to test, or `all` (see `fencepost list clients`).
     ///
-    /// With --coordinator and without --lock and --program, the default is `all`.
+    /// With --lock or --program, none by default. Otherwise, with --coordinator, all by default.
     #[arg(
         long,
         value_name = "C[,C]",

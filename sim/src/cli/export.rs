@@ -99,8 +99,8 @@ fn shown<'r>(
     })
 }
 
-/// Returns candidate runs for the export, the preferred one first. A small run with the original
-/// magnitudes is preferred, because minimal magnitudes leave real servers no slack.
+/// Returns candidate runs for the export, the preferred one first. Prefers a small run with the
+/// original magnitudes, because minimal magnitudes leave real servers no slack.
 fn smaller(whole: &RunSpec, violation: &ViolationReport) -> Vec<RunSpec> {
     let (Some(plan), Some(minimal)) = (&violation.minimal_plan, &violation.minimal_run) else {
         return vec![whole.clone()];

@@ -1,4 +1,4 @@
-//! Errors of commands, which cause exit status 2.
+//! Errors that end a command with exit status 2.
 
 use crate::engine::EngineError;
 use crate::files::FileError;

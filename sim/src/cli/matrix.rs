@@ -87,7 +87,7 @@ fn same_rule(path: &Path, counts: Option<Kind>, asked: Option<Kind>) -> Result<(
     let words = |kind: Option<Kind>| kind.map_or("any rule".to_owned(), |kind| kind.to_string());
     let valid = counts.map_or("no --kind".to_owned(), |kind| format!("--kind {kind}"));
     Err(Failure::wrong(format!(
-        "{} counts runs that broke {}, not {}: expected {valid}",
+        "{} counts violations of {}, not of {}: expected {valid}",
         path.display(),
         words(counts),
         words(asked)

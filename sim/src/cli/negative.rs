@@ -1,4 +1,4 @@
-//! Joins an option and its negative value, which clap would mistake for an unknown option.
+//! Joins an option and its negative value, because clap would take the value for an option.
 
 use std::ffi::OsString;
 

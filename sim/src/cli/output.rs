@@ -42,7 +42,7 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
 pub(crate) fn require_writable(option: &str, path: &Path) -> Result<(), Failure> {
     check_writable(path).map_err(|FileError { path, error }| {
         let path = path.display();
-        Failure::wrong(format!("{option} '{path}': {error}: expected a file that can be written"))
+        Failure::wrong(format!("{option} '{path}': {error}: expected a writable file"))
     })
 }
 

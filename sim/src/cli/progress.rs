@@ -22,8 +22,8 @@ pub(crate) struct Progress {
     line_due_ms: AtomicU64,
 }
 
-/// Runs of the earlier process whose checkpoint this process resumes. The number of runs and
-/// violated runs that progress shows includes them, but the pace does not.
+/// Runs of the earlier process whose checkpoint this process resumes. The displayed numbers of runs
+/// and violated runs include them, but the pace does not.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Earlier {
     pub(crate) runs: u64,

@@ -270,7 +270,7 @@ struct Watch<'s> {
 }
 
 impl Watch<'_> {
-    /// Ends the display, and says what the sweep did not do.
+    /// Ends the display, and reports what the sweep left out.
     fn finish(&self, sum: &Sweep) {
         self.progress.finish();
         if self.is_late() {

@@ -67,7 +67,7 @@ impl Search<'_> {
         Some(shrunk.plan)
     }
 
-    /// Tries one or two faults alone, at other times, because the others may only delay them.
+    /// Tries one or two faults alone at other times, because the other faults may only delay them.
     fn one_or_two_moved(&mut self, spec: &RunSpec) -> FaultPlan {
         let faults = &spec.plan.faults;
         if faults.len() < 3 {

@@ -34,7 +34,7 @@ pub struct Extent {
 
 impl Extent {
     pub const REPORTS: Extent = Extent { nearby: 20, seeds: 50 };
-    /// Trials for a plan of an exploration.
+    /// Trials for a plan from an exploration.
     pub const ENUMERATED: Extent = Extent { nearby: 20, seeds: 0 };
 }
 
@@ -78,8 +78,8 @@ struct SafeguardRuns {
     /// `true` if the safeguard removes the lease extensions. A critical section may then exceed the
     /// lease, so hazards are not comparable.
     loses_extensions: bool,
-    /// `true` if a built-in lock replaces a Lua lock. That the Lua lock's mistakes are gone says
-    /// nothing about tokens, so only violations that the storage can prevent are comparable.
+    /// `true` if a built-in lock replaces a Lua lock. It lacks the Lua lock's mistakes even without
+    /// tokens, so only violations that the storage can prevent are comparable.
     replaces_script: bool,
     /// `true` if the safeguard lengthens the ttl. The bounds on waits include the ttl, so the
     /// safeguard could hide a long wait without preventing it.

@@ -1,4 +1,4 @@
-//! The implementation for Windows, which neither locks nor removes temporary files.
+//! The Windows implementation. It neither locks nor removes temporary files.
 
 use std::fs::File;
 use std::io;

@@ -59,7 +59,7 @@ fn parts(window: Window, count: usize) -> Vec<Window> {
         .collect()
 }
 
-/// Returns a fault without effect. It only delays the probe, which waits for the last fault.
+/// Returns a fault without effect. It only delays the probe, because the probe waits for faults.
 fn never(end: SimTime) -> TimedFault {
     let fault = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
     TimedFault { id: u32::MAX, at_us: end + Micros::from_secs(1), fault }

@@ -13,7 +13,7 @@ pub struct RunOutcome {
     pub trace: Option<Trace>,
     pub carried: Vec<Carried>,
     pub turns: Vec<(SimTime, Node)>,
-    /// Times at which messages were held up or sent again, with sender and receiver.
+    /// Times at which messages were delayed or sent again, with sender and receiver.
     pub held_up: Vec<(SimTime, (Node, Node))>,
     pub programs: Vec<Life>,
     pub servers: Vec<Life>,
@@ -31,7 +31,7 @@ pub enum Recording {
     Commands,
     Wire,
     Bytes,
-    /// The history, and the transit times, ends and hold-ups of messages of all kinds. The fast
+    /// The history, and each message's sender, receiver, transit time, delays and resends. The fast
     /// engine also records the turns of nodes.
     Turns,
 }

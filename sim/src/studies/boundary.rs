@@ -36,7 +36,7 @@ pub struct Search {
     /// Rule whose violations count; `None` for all rules.
     pub kind: Option<Kind>,
     pub seeds: SeedRange,
-    /// Lowest and highest value, which must differ.
+    /// Lowest and highest value. They must differ.
     pub range: (u64, u64),
     /// Resolution in the unit of the quantity, at least 1.
     pub step: u64,
@@ -181,8 +181,8 @@ fn has_wall_clock(deployment: Deployment) -> bool {
     !matches!(deployment, Deployment::Memcached | Deployment::PostgreSql(LockForm::Connection))
 }
 
-/// Returns whether a server that restarts may have lost grants that have not expired. A lock of a
-/// connection ends when the connection breaks.
+/// Returns whether a server that restarts may have lost grants that have not expired. A lock tied
+/// to a connection ends when the connection breaks.
 fn loses_grants(deployment: Deployment, persistence: Persistence) -> bool {
     match deployment {
         Deployment::Primary | Deployment::Independent => persistence != Persistence::AofAlways,
@@ -202,8 +202,8 @@ struct Alone {
 }
 
 /// Returns whether another process is granted the lock while its holder is paused for three ttls. A
-/// lock without a recorded lifetime may still expire: its value may have the end of the lease, or
-/// the server may end its connection.
+/// lock without a recorded lifetime may still expire: its value may contain the end of the lease,
+/// or the server may end its connection.
 fn is_taken_over(client: &'static Definition, scenario: Scenario) -> Result<bool, SearchError> {
     let hold = Span::secs(5);
     let scenario =

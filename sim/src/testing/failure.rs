@@ -36,9 +36,9 @@ pub enum What {
         reports: Vec<PathBuf>,
         replay: String,
     },
-    /// No tested seed breaks this rule, but one should. The number counts the tested seeds.
+    /// No tested seed breaks this rule, but one should. The number is how many seeds were tested.
     Missing(Kind, u64),
-    /// No tested seed breaks this rule for this cause. The number counts the tested seeds.
+    /// No tested seed breaks this rule for this cause. The number is how many seeds were tested.
     OtherCause(Kind, Cause, u64),
     Unexercised,
 }

@@ -1,5 +1,5 @@
-//! The kernel, which gives hosts their turns, polls tasks, and implements [`World`]. Polls, drops
-//! and boots may call the kernel, so the kernel must not borrow the state while they run.
+//! The kernel. It gives hosts their turns, polls tasks, and implements [`World`]. Polls, drops and
+//! boots may call the kernel, so the kernel must not borrow the state while they run.
 
 use super::agenda::{HostIndex, NEMESIS, Occurrence};
 use super::host::Software;

@@ -1,4 +1,4 @@
-//! The clocks of one host, which gain `rate_ppm` parts per million on true time.
+//! The clocks of one host. They gain `rate_ppm` parts per million on true time.
 
 use fencepost_faults::{Micros, SimTime};
 use fencepost_machine::{MonotonicTime, Now, WallTime};

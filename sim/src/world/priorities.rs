@@ -1,4 +1,4 @@
-//! Link priorities, which decide latencies and therefore the order of simultaneous messages. The
+//! Link priorities. They decide latencies and therefore the order of simultaneous messages. The
 //! scheme follows Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with
 //! Probabilistic Guarantees of Finding Bugs" (ASPLOS 2010), with links instead of threads. At up to
 //! [`CHANGES`] random messages, the link of the message gets the lowest priority.

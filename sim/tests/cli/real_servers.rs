@@ -230,7 +230,7 @@ fn what_cannot_serve_is_an_error_of_one_line() {
     for (servers, expected) in [
         ("reel", "expected fake, real, or NAME=PATH, where NAME is redis, memcached,"),
         ("redis=", "expected fake, real, or NAME=PATH"),
-        ("chubby=/bin/ls", "cannot run real servers of 'chubby': expected redis, memcached,"),
+        ("chubby=/bin/ls", "cannot run a real 'chubby' server: expected redis, memcached,"),
         ("etcd=/bin/ls", "expected an etcd server"),
         ("memcached=/bin/ls", "expected a memcached server"),
         ("mysql=/bin/ls", "expected a MariaDB server"),
@@ -260,7 +260,7 @@ fn a_lock_whose_servers_are_not_real_ones_is_refused() {
             "pg-advisory",
             "uses postgresql, but --servers names no real server for postgresql",
         ),
-        ("real", "chubby", "cannot run real servers of 'chubby'"),
+        ("real", "chubby", "cannot run a real 'chubby' server"),
     ] {
         refuses(&["--client", client, "--servers", servers], &[expected]);
     }

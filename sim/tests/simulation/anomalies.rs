@@ -120,7 +120,7 @@ fn overtakings_of(client: &'static str, until_s: u64) -> usize {
     overtaken
 }
 
-/// The fair queue removes live waiters only after it was busy for one wait (30 s) and one lease.
+/// The fair queue removes live waiters only after being non-empty for a wait (30 s) plus a lease.
 #[test]
 fn a_fair_lock_serves_in_the_order_of_asking_for_a_while_and_an_unfair_one_does_not() {
     assert_eq!(overtakings_of("redisson-fair", 30), 0);

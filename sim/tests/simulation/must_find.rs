@@ -1,6 +1,6 @@
 //! Violations that fencepost must find or must never find. Most tests run the seeds from 0 to 99,
-//! or as many as `FENCEPOST_SEEDS` says. With `--nocapture --include-ignored`, these tests print
-//! the findings of each case.
+//! or as many as `FENCEPOST_SEEDS` specifies. With `--nocapture --include-ignored`, these tests
+//! print the findings of each case.
 
 use crate::drawn::{drawn, violations};
 use fencepost::setup::scenario::{FaultSizes, Hold, Persistence, Servers};

@@ -1,6 +1,6 @@
 use fencepost_clients::{Acquisition, Definition, Deployment, Lease};
 
-/// The fields that the locks of the tests share. Each lock sets its own `build`.
+/// Fields shared by all test locks. Each lock sets its own `build`.
 pub(crate) const LOCK: Definition = Definition {
     name: "planted",
     about: "a lock of a test",

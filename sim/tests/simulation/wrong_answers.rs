@@ -143,7 +143,7 @@ fn a_refusal_after_a_broken_connection_is_a_wrong_answer() {
 
 #[test]
 fn a_delete_that_is_sent_again_and_finds_nothing_has_done_what_it_was_sent_for() {
-    // Curator and kazoo ignore the error `NoNode` in a release.
+    // Curator and kazoo ignore a `NoNode` error when they release a lock.
     for name in ["curator-mutex", "kazoo-lock", "zookeeper-semaphore"] {
         assert_eq!(wrong_answers(find(name).unwrap(), "partition").0, 0, "{name}");
     }

@@ -13,7 +13,7 @@ pub enum Protection {
     None,
     /// The client accepts any node whose name contains the GUID of the call.
     AnySession,
-    /// Accepts such a node only in the same session, or else deletes it (`validateFoundNode`).
+    /// Accepts such a node if the same session created it; else deletes it (`validateFoundNode`).
     SameSession,
 }
 

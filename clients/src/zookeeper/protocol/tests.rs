@@ -1,7 +1,7 @@
 use super::*;
 use bytes::BytesMut;
 
-/// Open ACL (all permissions for everyone) in frames captured from a real client.
+/// The ACL that grants everyone all permissions, in frames captured from a real client.
 const OPEN_ACL: &str = "000000010000001f00000005776f726c6400000006616e796f6e65";
 
 fn hex(bytes: &[u8]) -> String {

@@ -1,4 +1,4 @@
-//! Renews and looks up leases without the log, because only the leader tracks expiry.
+//! Renews and looks up leases without log entries, because only the leader tracks expiry.
 
 use crate::lease::LEASE_RETRY_MS;
 use crate::pending::{Pending, Task};

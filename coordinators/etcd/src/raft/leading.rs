@@ -9,7 +9,7 @@ pub(crate) struct Leading {
     progress: BTreeMap<u8, Progress>,
     reads: VecDeque<Read>,
     next_context: u64,
-    /// Index of the leader's first entry, which must be committed before the leader serves reads.
+    /// Index of the leader's first entry. The leader serves no reads until this entry is committed.
     begins_at: u64,
     pub(super) heartbeat_due_ms: u64,
     pub(super) quorum_due_ms: u64,

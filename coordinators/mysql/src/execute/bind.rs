@@ -104,7 +104,7 @@ impl Scope<'_> {
         one: &Expression,
         others: &[Expression],
     ) -> Outcome<(Expression, Vec<Expression>)> {
-        // Bind `one` only once: otherwise nested INs would take exponential time.
+        // Bind `one` only once, because nested INs would otherwise take exponential time.
         let (mut first, class) = self.bind(one)?;
         let mut list = Vec::new();
         for other in others {

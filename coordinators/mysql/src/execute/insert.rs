@@ -1,4 +1,4 @@
-//! Executes INSERT, which locks an existing row with the same key, or waits for gap locks.
+//! Executes INSERT. It locks an existing row with the same key, or waits for gap locks.
 
 use super::assign::Slot;
 use super::bind::Scope;

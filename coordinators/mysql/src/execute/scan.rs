@@ -1,4 +1,4 @@
-//! Executes SELECT, UPDATE and DELETE in key order, or on one row if the condition fixes its key.
+//! Executes SELECT, UPDATE and DELETE. Visits rows in key order, or one row if its key is given.
 
 use super::assign::Slot;
 use super::bind::{Scope, conjuncts, fields};

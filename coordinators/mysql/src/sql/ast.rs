@@ -4,7 +4,7 @@ use crate::charset::Charset;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Statement {
-    /// A SELECT without a table. The flag is `false` if a LIMIT excludes the only row.
+    /// A SELECT without a table, and `false` if a LIMIT excludes its only row.
     Select(Vec<Item>, bool),
     Do(Vec<Expression>),
     Set(Vec<Assignment>),

@@ -35,9 +35,9 @@ pub(crate) enum Expression {
     Field(usize),
     Inserted(usize),
     Count,
-    /// The current time, with this number of decimals. The flag is `true` for UTC.
+    /// The current time with this number of decimals, and `true` for UTC.
     Now(u8, bool),
-    /// A time plus a count of units. The unit is in microseconds, negative to subtract.
+    /// A time plus a number of units. A unit is in microseconds, and negative to subtract.
     Later(Inner, Inner, i64),
     And(List),
     Or(List),

@@ -18,7 +18,7 @@ pub(crate) struct CreateTable {
     pub(crate) if_missing: bool,
     pub(crate) columns: Vec<ColumnSpec>,
     pub(crate) keys: Vec<Vec<String>>,
-    /// The name of the primary key, which the server ignores with a warning.
+    /// Name given to the primary key. The server warns and ignores the name.
     pub(crate) ignored_name: Option<String>,
 }
 

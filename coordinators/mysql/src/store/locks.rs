@@ -88,7 +88,7 @@ impl Lock {
 }
 
 impl Wanted {
-    /// Sets the extent of a lock on the supremum, which is not a row, to `Both`. Skips insertions.
+    /// Sets the extent of a lock on the supremum, except an insertion, to `Both`.
     fn normal(mut self) -> Wanted {
         if self.place == Place::End && self.extent != Extent::Insertion {
             self.extent = Extent::Both;

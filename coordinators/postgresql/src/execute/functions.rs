@@ -12,7 +12,7 @@ use crate::store::transaction::Undo;
 use crate::types::Value;
 
 impl Execution<'_> {
-    /// Calls a function. A statement that resumes after a wait does not repeat its side effects.
+    /// Calls a function. A statement that resumes after a wait does not repeat the side effects.
     pub(super) fn call(&mut self, function: Function, values: &[Value]) -> Result<Value, Stop> {
         let began = self.session.transaction.as_ref().map_or(self.run.began, |open| open.began);
         match function {

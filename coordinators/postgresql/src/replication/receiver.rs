@@ -1,4 +1,4 @@
-//! The standby's end of replication (`walreceiver`), which stores and replays the log.
+//! Stores and replays the log on the standby (`walreceiver`).
 
 use super::replay::replay;
 use super::sender::stamp;

@@ -1,4 +1,4 @@
-//! The primary's end of replication (`walsender`), which streams the log to a standby.
+//! Streams the primary's log to a standby (`walsender`).
 
 use crate::bound::{Bound, Output};
 use crate::client::Client;
@@ -12,7 +12,7 @@ use fencepost_machine::WallTime;
 
 /// The protocol's epoch, 2000-01-01, in microseconds since the Unix epoch.
 const EPOCH_US: i64 = 946_684_800_000_000;
-/// System identifier, which the primary and its standbys must share.
+/// System identifier that the primary shares with its standbys.
 const SYSTEM: &str = "7338219457620161536";
 
 pub(super) fn stamp(wall: WallTime) -> i64 {

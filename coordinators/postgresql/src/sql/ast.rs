@@ -51,7 +51,7 @@ pub(crate) enum TransactionStatement {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) enum Isolation {
-    /// Behaves like READ COMMITTED, but is displayed as requested.
+    /// Behaves like READ COMMITTED, although SHOW displays READ UNCOMMITTED.
     ReadUncommitted,
     #[default]
     ReadCommitted,

@@ -237,7 +237,7 @@ impl Locks {
                 lock.queue.push(waiter);
                 continue;
             }
-            // A backend that waits for the end of a transaction needs only the wake-up.
+            // A backend that waits for the end of a transaction needs no lock, only the wake-up.
             if !matches!(tag, Tag::Transaction(_)) {
                 lock.grant(waiter.backend, waiter.mode, waiter.span);
             }

@@ -1,4 +1,4 @@
-//! Intervals, which store months, days and microseconds separately.
+//! Intervals, as separate numbers of months, days and microseconds.
 
 use super::timestamp::{self, ParseError};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! A follower's role. It serves clients from its own tree, which may lag behind the leader's.
+//! A follower's role: to serve clients from its own tree, which may lag behind the leader's.
 
 use super::FRAME_MAX;
 use crate::config::MemberId;

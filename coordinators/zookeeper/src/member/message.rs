@@ -53,7 +53,7 @@ pub(crate) enum Message {
         is_new: bool,
         progress: Progress,
     },
-    /// Drops the transactions after this zxid, which the leader does not have.
+    /// Drops the transactions after this zxid, because the leader does not have them.
     Truncate {
         zxid: i64,
     },

@@ -167,7 +167,7 @@ impl Ranked {
         }
     }
 
-    /// Joins two trees under a root. Restores the balance after at most one insertion or removal.
+    /// Joins two trees under a root, and rebalances them after at most one insertion or removal.
     fn balanced(&mut self, root: u32, left: Tree, right: Tree) -> u32 {
         if self.weight(right) > DELTA * self.weight(left) {
             self.turned_left(root, left, right)

@@ -38,7 +38,7 @@ impl StreamId {
 
 pub(crate) type Pairs = Vec<(Box<[u8]>, Box<[u8]>)>;
 
-/// A stream. It may be empty, because Redis keeps the last identifier of an emptied stream.
+/// A stream, possibly empty, because Redis keeps the last identifier of an emptied stream.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Stream {
     entries: VecDeque<Entry>,

@@ -1,4 +1,4 @@
-//! Failed disk writes, after which the server may refuse writes (`writeCommandsDeniedByDiskError`).
+//! Failed disk writes, which may make the server refuse writes (`writeCommandsDeniedByDiskError`).
 
 use crate::config::{NodeConfig, Persistence};
 use crate::protocol::error::{self, CommandError};

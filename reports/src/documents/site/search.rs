@@ -1,4 +1,4 @@
-//! Renders the search page, which searches the other pages in the browser, without a server.
+//! Renders the search page. It searches the other pages in the browser, without a server.
 
 use super::frame;
 use super::markdown::Page;

@@ -51,7 +51,7 @@ pub(super) struct Row {
 pub(super) enum Test {
     Case(fn(&Case<'_, '_>) -> bool),
     /// Tests how a server lost the lock. The loss at the server of the earlier grant takes
-    /// precedence if the other server may have copied it.
+    /// precedence if the other server may have copied that loss.
     Loss(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
     /// Tests how the server of the later grant lost the lock.
     LossThere(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),

@@ -38,7 +38,7 @@ impl Entry {
     };
 }
 
-/// The steps that a narrative tells.
+/// The steps that a narrative describes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tells {
     Usual,

@@ -12,7 +12,7 @@ pub(super) static ENTRY: Entry = Entry {
     ..Entry::PLAIN
 };
 
-/// Only token 1 shows that the whole counter is gone, and not only its latest value.
+/// Only token 1 shows that the server lost the whole counter, and not only its latest value.
 fn between(scene: &Scene<'_, '_>) -> String {
     let (servers, is_one) = scene.restarted();
     let counter = if is_one { "its token counter" } else { "the token counter" };

@@ -157,8 +157,8 @@ impl<'t, 'h> Handover<'t, 'h> {
     }
 
     /// Returns whether a fast clock ended the lease but made no difference: at the correct end, the
-    /// holder was paused, or still in its critical section with a lock that does not renew. A late
-    /// write that landed before that end makes a difference.
+    /// holder was paused, or still in its critical section with a lock that does not renew its
+    /// lease. A late write that landed before that end makes a difference.
     fn is_harmless(&self, loss: Option<&Loss<'t, 'h>>, node: Node) -> bool {
         let drifted = loss.is_some_and(|loss| {
             loss.ran_out() == Some(EarlyExpiry::ByClock(FaultKind::ClockDrift))

@@ -40,7 +40,7 @@ pub(super) fn left_count_too_high(timeline: &Timeline<'_>, standing: &KeySpan<'_
     })
 }
 
-/// Returns whether the lock's server changed it in this `way` for the call invoked at this time.
+/// Returns whether a server changed the lock in this `way` for the call invoked at this time.
 fn was_changed(
     timeline: &Timeline<'_>,
     standing: &KeySpan<'_>,

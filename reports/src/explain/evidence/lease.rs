@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Tolerance for the ends of leases. Redis counts leases in whole milliseconds.
 pub(crate) const GRANULARITY: Micros = Micros::from_millis(2);
-/// Differences between the ttl and a row's lease up to this are ordinary latency.
+/// Largest difference between the ttl and a row's lease that counts as ordinary latency.
 const TRANSIT_MIN: Micros = Micros::from_millis(20);
 /// Longest time by which a server that counts whole seconds may end a lease early.
 pub(crate) const COARSE: Micros = Micros::from_secs(1);
@@ -252,8 +252,8 @@ pub(super) fn own_spans<'t, 'h>(
     here.filter(|span| timeline.is_lock_of(span, holder)).collect()
 }
 
-/// Returns whether the header says that the lock renews, or processes extended leases or wrote
-/// owner values again outside lock calls, more often than calls with unknown outcomes can explain.
+/// Returns whether the lock renews its lease: the header says so, or processes extended leases or
+/// wrote owner values again outside lock calls more often than unknown outcomes can explain.
 pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     if timeline.history.header.renews {
         return true;

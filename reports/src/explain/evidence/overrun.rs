@@ -112,7 +112,7 @@ impl<'t, 'h> Overrun<'t, 'h> {
         sent.iter().any(|operation| !confirmed(operation))
     }
 
-    /// Returns whether a command of the process, or the reply, was lost between lock calls and
+    /// Returns whether a command of the process, or its reply, was lost between lock calls and
     /// before the lease ended. Such a command must be a renewal.
     fn lost_a_renewal(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };

@@ -1,4 +1,4 @@
-//! Finds answers of the lock's own code that the servers did not support.
+//! Finds answers that the lock's own code gave without support in the servers' replies.
 
 use crate::judge::checker::wrong_answer::{Unsupported, is_key_with_lease, unsupported};
 use crate::judge::finding::Clash;

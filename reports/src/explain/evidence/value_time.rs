@@ -25,8 +25,8 @@ fn unix_time(key: &KeySpan<'_>) -> Option<u64> {
 }
 
 /// Returns when a process read its clock to write the value that it set at `set`, if only the time
-/// in that value ends the lease. The history does not record the Unix time at its start. The writer
-/// that read its clock soonest after its acquire began provides it.
+/// in that value ends the lease. The history does not record the Unix time at its start, so the
+/// writer that read its clock soonest after its acquire began provides this time.
 pub(super) fn clock_read(timeline: &Timeline<'_>, set: Moment) -> Option<SimTime> {
     let key = timeline.keys.iter().find(|key| key.from == set)?;
     let time = unix_micros(timeline, key)?;

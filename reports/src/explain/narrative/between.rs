@@ -116,7 +116,7 @@ impl<'t, 'h> Between<'t, 'h> {
             && self.late_write.is_some_and(|(sent, _)| sent < fault.from.time)
     }
 
-    /// Returns whether the fault made servers lose keys but, as recorded, not the lock.
+    /// Returns whether the fault made servers lose keys but, in the history, not the lock.
     fn takes_no_lock(&self, fault: &FaultSpan<'_>) -> bool {
         let lost = |change| matches!(change, Change::Evicted | Change::Flushed);
         let timeline = self.timeline;
@@ -170,8 +170,8 @@ impl<'t, 'h> Between<'t, 'h> {
             })
     }
 
-    /// Returns whether the fault bends a clock, but the lock needs no quorum and a restart, flush,
-    /// eviction or discard ended it.
+    /// Returns whether the fault changes a clock, although the lock needs no quorum, and a restart,
+    /// flush, eviction or discard ended the lock.
     fn is_of_unrelated_clock(&self, fault: &FaultSpan<'_>) -> bool {
         let ended = self.timeline.gone(self.both[0]);
         let is_lost = |change| {
@@ -188,7 +188,7 @@ impl<'t, 'h> Between<'t, 'h> {
             })
     }
 
-    /// Returns whether the fault only holds up replication, and one server made both grants.
+    /// Returns whether the fault only delays replication, and one server made both grants.
     fn is_of_replication(&self, fault: &FaultSpan<'_>) -> bool {
         let header = &self.timeline.history.header;
         let granted = self.both.map(|one| one.grant.as_ref().map(|grant| grant.node));
@@ -260,7 +260,7 @@ fn delays_sending(removal: Option<(Node, SimTime, SimTime)>, fault: &FaultSpan<'
 pub(super) enum Relevance {
     /// The fault may have delayed the late write, or was active when the late release was sent.
     Delays,
-    /// The fault names the holder and changes no clock, or may have held up the late release.
+    /// The fault names the holder and changes no clock, or may have delayed the late release.
     OfHolder,
     /// The fault stopped servers, or changed their data or roles, between the two grants.
     OfServers,
@@ -298,7 +298,7 @@ fn is_of_unused_clock(timeline: &Timeline<'_>, fault: &FaultSpan<'_>) -> bool {
         return false;
     }
     let header = &timeline.history.header;
-    // No step affects the clocks that measure sessions.
+    // Clock steps do not affect the clocks that measure sessions.
     if fault.kind == FaultKind::ClockJump && header.lives_with_session {
         return true;
     }

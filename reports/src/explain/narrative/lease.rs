@@ -71,7 +71,7 @@ impl Story<'_, '_> {
         keys.any(|key| key.from == grant.moment && key.runs_out.is_some())
     }
 
-    /// Returns the key's last extension at the time of the grant; without an extension, the grant.
+    /// Returns the key's last extension at the instant of the grant, or the grant if there is none.
     fn set_last_with(&self, grant: &Grant) -> Moment {
         let (timeline, granted) = (self.timeline, grant.moment);
         let key_of = |at: Moment| match &timeline.history.events[at.index].what {

@@ -5,7 +5,7 @@ use crate::judge::timeline::{Acquisition, Moment};
 use crate::record::history::{Action, What};
 use fencepost_faults::Micros;
 
-/// Shortest transit time of a write for which a story tells when the write was sent.
+/// Shortest transit time of a write for which a narrative states when the write was sent.
 const TRANSIT_TOLD: Micros = Micros::from_millis(100);
 const WAIT_TOLD: Micros = Micros::from_secs(1);
 

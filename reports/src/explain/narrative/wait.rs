@@ -1,4 +1,4 @@
-//! Tells the story of a finding without conflicting acquisitions, such as a wait.
+//! Describes a finding without conflicting acquisitions, such as a wait.
 
 use super::fault::begins;
 use super::{Story, Weight};
@@ -37,7 +37,7 @@ impl Story<'_, '_> {
         let first = same.min_by_key(|key| key.from).filter(|_| has_queue);
         let last = first.unwrap_or(last);
         self.add_event(Weight::Turn, last.from.index);
-        // If the value is a copy, also tell when a process wrote the value.
+        // If the value is a copy, also state when a process wrote the value.
         let written = timeline.keys.iter().filter(|key| key.value == last.value);
         let written = written.filter(|key| key.by.is_some() && key.from < last.from);
         let written = copied_from(timeline, last).or_else(|| written.max_by_key(|key| key.from));

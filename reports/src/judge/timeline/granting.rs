@@ -41,7 +41,7 @@ enum ClaimKind {
     Extend,
     /// The change is a copy of a grant that was committed.
     Copy,
-    /// A restarted replica has the value, which may not have been committed yet.
+    /// A restarted replica has the value, but the value may not have been committed yet.
     Restart,
 }
 
@@ -330,8 +330,8 @@ fn under_several_names(
     decided(own.iter(), completed, quorum)
 }
 
-/// Decides by the claims that are open at the entry or, if these do not form a quorum, by all given
-/// claims.
+/// Returns the grant that completes a quorum of each server's latest claim. Counts only claims that
+/// are open at `entered`, unless these are too few.
 fn decided<'c>(
     claims: impl DoubleEndedIterator<Item = &'c Claim>,
     entered: Moment,
@@ -344,7 +344,7 @@ fn decided<'c>(
     Some(grant(deciding, &all))
 }
 
-/// Decides by each server's last claim, including claims that a lower count has ended.
+/// Returns the grant that completes a quorum of latest claims, whether open or ended.
 fn relied_on<'c>(claims: impl DoubleEndedIterator<Item = &'c Claim>, quorum: u16) -> Option<Grant> {
     let all = latest_of_each(claims);
     Some(grant(deciding(&all, quorum)?, &all))

@@ -1,4 +1,4 @@
-//! The critical sections of a history, from the ok of an acquire to a release, a loss or a crash.
+//! A history's critical sections, from an acquire's success to a release, a loss or a crash.
 
 use super::{Acquisition, Moment, Outcome, moments};
 use crate::record::history::{Action, Event, History, What};

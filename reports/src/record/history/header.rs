@@ -13,8 +13,8 @@ pub struct Header {
     pub fault: Families,
     /// Seed of all random values of the run.
     pub seed: Seed,
-    /// Name of the locked resource, and the lock's key on the servers. If the run has several
-    /// locks, the common prefix of their keys.
+    /// Name of the locked resource, which is also the lock's key. If the run has several locks, the
+    /// common prefix of their keys.
     pub resource: String,
     /// Lease or session timeout that the processes request, in microseconds.
     pub ttl_us: Micros,
@@ -141,7 +141,7 @@ impl Header {
         self.lives_with_session && !self.has_members()
     }
 
-    /// Returns whether the lock is a row, which remains after its lease has ended.
+    /// Returns whether the lock is a row. Such a row remains after its lease has ended.
     pub(crate) fn has_rows(&self) -> bool {
         matches!(self.kept_as, Some(Keeping::RowByClients | Keeping::RowByServer))
     }

@@ -1,4 +1,4 @@
-//! The storage rule and the form of the lock, which a history's header states.
+//! The storage rule and the form of the lock, as stated in a history's header.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -95,7 +95,7 @@ pub struct Half {
     pub client: String,
     /// Number of runs, one for each seed.
     pub runs: u64,
-    /// Number of exercised runs, which are the valid and the violated runs.
+    /// Number of exercised runs: the valid and the violated runs.
     pub exercised: u64,
     /// Number of runs that broke at least one rule.
     pub violated: u64,

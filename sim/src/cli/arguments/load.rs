@@ -24,7 +24,7 @@ pub(crate) struct LoadArguments {
         value_parser = clap::value_parser!(u16).range(1..=1000),
     )]
     pub(crate) processes: u16,
-    /// Total number of lock requests of all processes.
+    /// Total number of lock requests, across all processes.
     #[arg(
         long,
         value_name = "N",

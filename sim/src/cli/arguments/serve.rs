@@ -77,9 +77,9 @@ pub(crate) struct ServeArguments {
     /// Redis version to imitate.
     #[arg(long, value_name = "V", default_value = "7.0")]
     pub(crate) redis_version: RedisVersion,
-    /// Maximum number of connections to a server; for zookeeper, of connections from one address
-    /// [default: 10000 for redis, etcd, chubby and gemfire, 1024 for memcached, 60 for zookeeper,
-    /// 100 for postgresql, 151 for mysql].
+    /// Maximum number of connections to a server (for zookeeper, from one address) [default: 10000
+    /// for redis, etcd, chubby and gemfire, 1024 for memcached, 60 for zookeeper, 100 for
+    /// postgresql, 151 for mysql].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_clients: Option<u32>,
     /// Memory limit of each redis or memcached server, in bytes; 0 means no limit for redis, and
@@ -123,7 +123,7 @@ pub(crate) struct PlayArguments {
         help_heading = "Plan",
     )]
     pub(crate) repeat: u32,
-    /// Lease duration of the locks under test, on which the durations of many faults depend.
+    /// Lease duration of the locks under test. The durations of many faults depend on it.
     #[arg(
         long,
         value_name = "D",

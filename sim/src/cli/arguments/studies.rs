@@ -111,7 +111,7 @@ pub(crate) struct MatrixArguments {
     /// The exit status is 1 if there is such a cell, and 0 otherwise.
     #[arg(long, value_name = "FILE")]
     pub(crate) check: Option<PathBuf>,
-    /// Locks to test [default: all, or none with --lock or --program but without --coordinator].
+    /// Locks to test [default: all; with --lock or --program, none unless --coordinator is given].
     #[arg(long, value_name = "C[,C]", value_delimiter = ',')]
     pub(crate) client: Option<Vec<String>>,
     /// Coordinator of the locks and programs to test (see `fencepost list coordinators`) [default:

@@ -36,7 +36,7 @@ pub(crate) struct ProgramArguments {
     pub(crate) program: Vec<String>,
     /// Deployment of the servers that the programs use. redis: single, sentinel or independent;
     /// zookeeper: ensemble or single; postgresql: single or standby; etcd: cluster or single
-    /// [default: the first of these for the coordinator].
+    /// [default: the first one listed for the coordinator].
     #[arg(
         long = "deployment",
         value_name = "D",

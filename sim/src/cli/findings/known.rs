@@ -39,8 +39,8 @@ impl Known {
         self.findings.next_seed()
     }
 
-    /// Repeats the runs of the sweep's findings. Starts no run after `deadline`; instead, logs the
-    /// number of findings that were not repeated.
+    /// Repeats the recorded runs of findings whose lock and faults this sweep covers. Starts no run
+    /// after `deadline`; instead, logs the number of findings that it did not repeat.
     pub(crate) fn retest(
         &self,
         spec: &SweepSpec,
@@ -114,7 +114,7 @@ pub(crate) fn counts(findings: &Findings) -> String {
 
 type FindingRun<'r> = (&'r Shown, &'r (&'static Definition, Families));
 
-/// Repeats the runs until one of them shows the finding. Returns `None` if `is_over` first.
+/// Repeats runs until one of them shows the finding. Returns `None` if `is_over` returns `true`.
 fn is_shown(
     finding: &Finding,
     runs: &[FindingRun<'_>],

@@ -1,4 +1,4 @@
-//! User-supplied servers, which always run as real processes.
+//! User-supplied servers. They always run as real processes.
 
 use super::{Entry, ServerSetup};
 use crate::setup::scenario::{Factory, Scenario};
@@ -10,7 +10,7 @@ pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::Own,
     about: "your own server (--server)",
     port: 0,
-    // fencepost does not know which server leads, nor which command clears a server.
+    // fencepost knows neither the leading server nor the command that deletes a server's data.
     not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     tick: Micros::ZERO,

@@ -51,7 +51,7 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    /// Serves one or more machines. Each machine's folder is named after the role and its number.
+    /// Serves one or more machines. Each machine's folder is named `ROLE-NUMBER`, such as `etcd-2`.
     pub(super) fn ensemble<M: Machine + 'static>(
         role: &'static str,
         machine: impl Fn(Seat) -> M + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! Finds the earliest call in which two runs of a seed differ.
+//! Finds the earliest call in which two runs with the same seed differ.
 
 use super::record::Life;
 use fencepost_programs::CallMade;

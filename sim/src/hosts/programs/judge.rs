@@ -1,4 +1,4 @@
-//! The judge's server for one process, which speaks RESP and turns reports into operations.
+//! A RESP server that records one process's reported acquires and releases as operations.
 
 use super::desk::HolderDesk;
 use super::resp::{

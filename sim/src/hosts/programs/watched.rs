@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Watched {
-    /// Key, or pattern of several locks' keys.
+    /// Key of the lock, or pattern for the keys of several locks.
     pub key: String,
     /// Key of `--lock-key` or its default, if no process wrote that key and fencepost chose `key`.
     pub instead_of: Option<String>,

@@ -24,7 +24,7 @@ pub(super) enum ConsoleReply {
 pub(super) struct Changes {
     pub(super) by_ends: bool,
     pub(super) by_syncs: bool,
-    /// `true` for a standby, which applies its primary's changes after it has synced them.
+    /// `true` for a standby, which syncs its primary's changes before applying them.
     pub(super) by_replay: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The files of a server, which survive a crash, and the templates for the folders of new servers.
+//! A server's files, which survive a crash, and the templates for new servers' folders.
 
 use super::folder;
 use super::kind::{FIRST_PROCESS, Part, Template};

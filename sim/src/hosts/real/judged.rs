@@ -10,12 +10,12 @@ const ROUNDING_MS: i64 = 2;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Key {
     pub(super) name: Bytes,
-    /// Form of storage, which distinguishes locks of the same name that are stored differently.
+    /// Form of storage, to distinguish locks with the same name that are stored differently.
     pub(super) form: u8,
     /// Content of the key as text, or another text that identifies the owner.
     pub(super) value: Bytes,
     pub(super) expires_at_ms: Option<i64>,
-    /// Version of the key, which distinguishes two grants with the same value.
+    /// Version of the key, to distinguish two grants with the same value.
     pub(super) version: u64,
     pub(super) token: Option<u64>,
     pub(super) owner: Owner,

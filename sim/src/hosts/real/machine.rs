@@ -1,4 +1,4 @@
-//! The machine of a real server, which runs the traced processes and passes inputs to them.
+//! A real server's machine. It runs the traced processes and passes inputs to them.
 
 mod console_reader;
 mod links;

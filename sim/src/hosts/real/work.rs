@@ -1,4 +1,4 @@
-//! Splits the input of a server into pieces, which the machine passes on one at a time.
+//! Splits a server's input into pieces. The machine passes them on one at a time.
 
 use super::judged::Trigger;
 use bytes::BytesMut;

@@ -25,7 +25,7 @@ pub struct ServerBinary {
 pub enum InvalidServers {
     #[error("--servers '{0}': expected fake, real, or NAME=PATH, where NAME is {names}", names = names())]
     Argument(String),
-    #[error("--servers: fencepost cannot run real servers of '{name}': expected {expected}")]
+    #[error("--servers: fencepost cannot run a real '{name}' server: expected {expected}")]
     Coordinator { name: String, expected: String },
     #[error("--servers {coordinator}={path}: {why}")]
     Binary { coordinator: &'static str, path: String, why: String },
@@ -146,7 +146,7 @@ mod tests {
         assert!(parse("redis=").unwrap_err().contains("expected fake, real"));
         let none = parse("chubby=/bin/chubby").unwrap_err();
         assert!(
-            none.ends_with(&format!("cannot run real servers of 'chubby': expected {names}")),
+            none.ends_with(&format!("cannot run a real 'chubby' server: expected {names}")),
             "{none}"
         );
     }

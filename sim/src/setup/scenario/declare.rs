@@ -1,4 +1,4 @@
-//! A macro that generates a scenario's types, which are flat in files and grouped in memory.
+//! A macro that generates a scenario's types: flat in files, and grouped in memory.
 
 use serde::Serialize;
 

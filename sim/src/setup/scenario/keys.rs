@@ -209,7 +209,7 @@ keys {
 }
 /// Magnitudes of faults.
 group faults: FaultSizes {
-    /// Duration of a fault of `pause` or `suspend`; by default 100 ms to 2.5 leases.
+    /// Duration of a `pause` or `suspend` fault; by default 100 ms to 2.5 leases.
     pause: Option<SpanRange> = None;
     /// Time by which replicas lag behind their primary; by default 50 ms to 5 s.
     replication_lag: Option<SpanRange> = None;

@@ -11,8 +11,8 @@ use strum::IntoStaticStr;
 pub enum Strategy {
     /// Each fault family draws the times of its faults, mostly uniformly.
     Uniform,
-    /// About half of the faults that can move begin at commands and in phases of the protocol. The
-    /// others begin at times that their families draw.
+    /// About half of the faults with a movable start begin at a command of a process, or in a phase
+    /// of its protocol. The others begin at times that their families draw.
     #[default]
     Aimed,
     /// Each fault family draws the times of its faults. The priority of a message's link, not a

@@ -279,7 +279,7 @@ pub(super) fn last_unconfirmed_release(
 ) -> Option<Moment> {
     let granted = owner.completed?;
     let end = end_of(timeline);
-    // Releases before the process's next grant are for this lock.
+    // Releases before the process's next grant concern this lock.
     let next = timeline.acquisitions.iter().find(|one| {
         one.process == owner.process && granted < one.invoked && one.outcome == Outcome::Granted
     });

@@ -34,7 +34,7 @@ pub(super) const ON_GEMFIRE: &[&str] = &["gemfire", "gemfire-lease"];
 /// Spring's locks in a database table, in which each process has its own id.
 pub(super) const SPRING_ROWS: &[&str] = &["jdbc-4", "jdbc-5", "jdbc-7"];
 pub(super) const SHEDLOCK_ROWS: &[&str] = &["shedlock-jdbc", "shedlock-db-time"];
-/// Locks whose documentation says that they wait for replicas.
+/// Locks that wait for replicas, according to their documentation.
 pub(super) const WAITING: &[&str] = &["redisson-wait"];
 /// Other locks that neither renew nor extend their lease, and that a source calls safe.
 pub(super) const ENDING_LEASE: &[&str] =

@@ -116,7 +116,7 @@ fn has_known_owner(span: &KeySpan<'_>) -> bool {
     machine_of(span).is_some()
 }
 
-/// Returns `true` if the process removed, during the acquire, a value that the acquire had not
+/// Returns `true` if, during the acquire, the process removed a value that the acquire had not
 /// created, such as a token that a holder takes from a list.
 fn took_token(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> bool {
     timeline.keys.iter().any(|span| match span.to {

@@ -162,7 +162,7 @@ fn remaining_values<'t, 'h>(
         None => span.runs_out.is_some() || never_expires(timeline, span) || outlasts(None),
     };
     let own = |span: &&KeySpan<'_>| span.value.is_some_and(|value| is_one_owner(value, owner));
-    // The release may have written a lower count, which belongs to an earlier acquisition.
+    // The release may only have lowered the count. The key then belongs to an earlier acquisition.
     let counts_all = !may_count_an_unknown_call(timeline, process, invoked);
     let is_lowered =
         |span: &KeySpan<'_>| counts_all && timeline.is_lowered(span) && span.from < told;

@@ -122,8 +122,8 @@ fn result(found: &Found<'_>, config: &Value) -> Value {
             },
             "logicalLocations": [{ "name": found.client }],
         }],
-        // GitHub uses only this fingerprint. Without it, GitHub would take the line's text, which
-        // is the same for all findings of a file.
+        // GitHub uses only this fingerprint. Without it, GitHub would use the line's text, which is
+        // the same for all findings of a file.
         "partialFingerprints": { "fencepost/v1": found.id, "primaryLocationLineHash": found.id },
         "suppressions": suppressions,
     })

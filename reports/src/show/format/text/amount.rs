@@ -2,7 +2,7 @@ use super::layout::counted;
 use crate::judge::finding::Kind;
 use fencepost_faults::Micros;
 
-/// Does not call the lock unavailable, because another process may still acquire it.
+/// Avoids the word "unavailable", because another process may still acquire the lock.
 pub(crate) const DEADLOCK: &str = "deadlock: no pending event can wake the waiting processes";
 
 /// Describes the violations of one kind, as in `8 stale writes` or `stuck (2x, 14.8s)`.

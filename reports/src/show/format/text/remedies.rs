@@ -83,7 +83,7 @@ fn on_other_seeds(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> S
     text
 }
 
-/// Returns the safeguard's name, in quotes if it contains a space, or `a lease of` with the ttl.
+/// Returns the safeguard's name, quoted if it contains a space, or `a lease of TTL`.
 fn quoted(remedy: &Remedy) -> String {
     if remedy.name == LEASE {
         return format!("a lease of {}", remedy.setting);

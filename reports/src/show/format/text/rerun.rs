@@ -87,7 +87,7 @@ pub(crate) fn others_involved(report: &ViolationReport) -> Option<String> {
     Some(format!("In the minimal run, the violation involves {}", listed(&names, "and")))
 }
 
-/// Says what the violation does without these faults, as in `still happens`.
+/// Describes the violation in a run without these faults, as in `still happens`.
 pub(crate) fn without(left_out: &ButFor) -> String {
     match (left_out.violation_without_it, left_out.other_cause) {
         (true, _) => "still happens".to_owned(),

@@ -51,8 +51,8 @@ impl ConsoleReader {
         }
     }
 
-    /// Clears the commands of `by` as the cause of a reading. The console still reads, because
-    /// another session may have changed a lock at this instant.
+    /// No longer attributes a pending or current read to a command of `by`. The console still
+    /// reads, because another session may have changed a lock at this instant.
     pub(super) fn clear_cause(&mut self, by: ConnectionId) {
         for cause in [&mut self.unread, &mut self.reading].into_iter().flatten() {
             if matches!(cause, Trigger::Command { by: own, .. } if *own == by) {

@@ -1,4 +1,4 @@
-//! Documents of unfinished explorations, which cover a single shard or were stopped.
+//! Documents of explorations that covered a single shard or were stopped.
 
 use super::stated::{bounds_of, read_slice, stated, stated_pruned, stated_runs, stated_slice};
 use crate::run::verdicts::tool;

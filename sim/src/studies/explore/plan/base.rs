@@ -1,4 +1,4 @@
-//! Base runs, which have fixed latencies, fixed start times and no fault.
+//! Base runs, with fixed latencies, fixed start times and no fault.
 
 use super::bounds::Bounds;
 use crate::run::RunSpec;

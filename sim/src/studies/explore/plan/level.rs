@@ -1,4 +1,4 @@
-//! The size of a plan: its numbers of faults and of delayed messages.
+//! The size of a plan: how many faults and how many delayed messages it has.
 
 use std::fmt;
 

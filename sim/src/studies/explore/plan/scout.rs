@@ -1,4 +1,4 @@
-//! The record of one run, which shows where another fault can be placed.
+//! Records one run, to find where another fault can be placed.
 
 use super::base::Base;
 use super::bounds::Bounds;
@@ -81,9 +81,9 @@ pub(crate) fn scout(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Result<Sc
     Ok(Scout { turns, messages, held_up, told, timers, leases: leases(&outcome.history) })
 }
 
-/// Runs the plan with a probe that starts after all work of the processes. If a process still works
-/// when the probe starts, the run is repeated with a later probe. The limit on the length of a run
-/// bounds the number of repetitions. Returns the run and the start of its probe.
+/// Runs the plan with a probe that starts after all work of the processes. If a process is still
+/// working when the probe starts, repeats the run with a later probe. The limit on the length of a
+/// run bounds the number of repetitions. Returns the run and the start of its probe.
 fn run_with_late_probe(
     bounds: &Bounds,
     base: &Base,

@@ -53,7 +53,7 @@ pub struct Exploration<'b> {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// A plan that breaks a rule. No plan of the shard with fewer faults does.
+    /// A plan that breaks a rule. In this shard, no plan with fewer faults breaks one.
     Counterexample(Planned),
     Quiet(Ledger),
     Stopped(Ledger),

@@ -203,6 +203,6 @@ pub(super) const ROWS: &[Row] = &[
 pub(super) const LOCK_DELAY: Slow =
     slow("E8", anywhere, ["chubby", "chubby-no-delay"], "client-crash");
 
-/// `memcached-cas` requests a second more than it needs, so waiters may wait a second longer.
+/// `memcached-cas` requests a second more than it needs. Waiters may wait for that second too.
 pub(super) const LATE_EXPIRY: Slow =
     slow("E1", anywhere, ["memcached-cas", "memcached-add"], "client-crash");

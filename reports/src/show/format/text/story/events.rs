@@ -88,7 +88,7 @@ impl Story<'_> {
         }
     }
 
-    /// Returns `true` if another entry says what the server lost or restored in this restart.
+    /// Returns `true` if another entry states what the server lost or restored in this restart.
     fn says_what_it_lost(&self, started: &TimelineEntry) -> bool {
         self.run.timeline.iter().any(|entry| {
             let is_told = matches!(
