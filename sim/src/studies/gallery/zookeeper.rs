@@ -175,8 +175,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         run: Run { client: "curator-any-session", fault: "lost-reply+partition", seed: 163 },
         settings: OFTEN_IDLE,
         target: Target { kind: Kind::Overlap, cause: Cause::SessionExpired },
-        remedy: "Compare the session that created the node with the present one, and delete a node \
-                 of another session (Curator 4.3.0).",
+        remedy: "Check that the current session created the node, and delete the node if it did \
+                 not (Curator 4.3.0).",
         fixed: Some(Fixed { client: "curator-mutex", settings: OFTEN_IDLE, kind: Kind::Overlap }),
         source: "CURATOR-498, *Protected Mode creation can mistake closing session's node*.",
     },
