@@ -21,7 +21,7 @@ fn between(scene: &Scene<'_, '_>) -> String {
         return while_acquiring(scene.holder.process);
     }
     let remover = scene.gone().and_then(|(at, _)| scene.timeline.asked_by(at));
-    let remover = remover.map_or("another process".to_owned(), |node| node.to_string());
+    let remover = remover.map_or_else(|| "another process".to_owned(), |node| node.to_string());
     format!("While acquiring the lock, {remover} removed {}'s lock.", scene.holder.process)
 }
 

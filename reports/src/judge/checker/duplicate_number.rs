@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_process_that_breaks_the_order_alone_is_named_once() {
-        let said = |before, after| {
+        let said = |before: i64, after: i64| {
             let story = Story::of_workload("sequence").takes(1, 1, "a").takes(2, 2, "b");
             let story = story.writes(3, 1, before - 1, before).writes(4, 1, after - 1, after);
             check(&Timeline::new(&story.build())).remove(0).what

@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn rejects_a_token_that_is_given_twice() {
-        let said = |process| {
+        let said = |process: u16| {
             let story = Story::new().takes_with_token(1, 1, "a", 7).releases(2, 1);
             let found = regressions(story.takes_with_token(3, process, "b", 7));
             assert_eq!(found.len(), 1);
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn rejects_a_token_that_goes_back() {
-        let said = |process| {
+        let said = |process: u16| {
             let story = Story::new().takes_with_token(1, 1, "a", 7).releases(2, 1);
             let found = regressions(story.takes_with_token(3, process, "b", 3));
             assert_eq!(found.len(), 1);
