@@ -7,8 +7,8 @@
 //! `tryLock(wait, ...)` with the acquire timeout as `wait`:
 //!
 //! - `redisson` has no lease. The lock lives for `lockWatchdogTimeout` (30 s in the library, the
-//!   ttl in this model), and a watchdog renews it every third of that time. A watchdog that finds
-//!   the lock gone **stops without a report**, and the holder continues.
+//!   ttl in this model), and a watchdog renews it at intervals of a third of that time. A watchdog
+//!   that finds the lock gone **stops without a report**, and the holder continues.
 //! - `redisson-lease` has a lease of one ttl, which no watchdog renews.
 //! - With Sentinel, `redisson-wait` sends `WAIT` after each acquire and each release if the primary
 //!   has replicas, and releases a lock that no replica acknowledges. Version 4.7.0 does so only if
@@ -48,7 +48,7 @@ pub const MODELS: Option<&str> = Some("Redisson 4.7.1-SNAPSHOT (August 2026)");
 pub const DEFINITION: Definition = Definition {
     name: "redisson",
     about: "a hash of hold counts, set by Lua; waiters use publish/subscribe; a watchdog renews \
-            the lease every third of the ttl",
+            the lease at intervals of a third of the ttl",
     deployment: Deployment::Primary,
     has_tokens: false,
     is_fair: false,

@@ -1,5 +1,5 @@
 -- The lock on one Redis, with a lease that is renewed until the release: the host calls `renew`
--- every third of the ttl, over a separate connection.
+-- at intervals of a third of the ttl, over a separate connection.
 --
 --   fencepost --lock examples/locks/watchdog.lua --seed 7 --fault pause
 

@@ -4,9 +4,9 @@
 //! about to expire: with a ttl of 30 s it calls `expire` with 20 s at the 29th second, and then
 //! every 20 s. If the node dies, the lock expires.
 //!
-//! - `watchdog` renews a [`single_node`](crate::single_node) lock every third of the ttl by
-//!   compare-and-expire, until the release. It reports a loss if a renewal finds another value or
-//!   fails a ttl or more after the last success. **A hung holder keeps the lock forever.**
+//! - `watchdog` renews a [`single_node`](crate::single_node) lock at intervals of a third of the
+//!   ttl by compare-and-expire, until the release. It reports a loss if a renewal finds another
+//!   value or fails a ttl or more after the last success. **A hung holder keeps the lock forever.**
 //! - `watchdog-capped` stops renewing after [`LEASES_MAX`] ttls.
 //! - `watchdog-expire` is the daemon of the article, with its intervals scaled to the ttl. **Each
 //!   renewal extends the lock only to the time of the next renewal. EXPIRE ignores the owner.**
@@ -35,7 +35,8 @@ pub const LEASES_MAX: u32 = 6;
 
 pub const DEFINITION: Definition = entry(
     "watchdog",
-    "single-node with a task that renews the lease every third of the ttl until the release",
+    "single-node with a task that renews the lease at intervals of a third of the ttl until the \
+     release",
     |env, servers, settings| lock(env, servers, settings, default_policy(settings.ttl)),
 );
 

@@ -1,4 +1,4 @@
-//! The watchdog (`LockTask`, `LockEntry`), which renews a lock every third of its ttl.
+//! The watchdog (`LockTask`, `LockEntry`), which renews a lock at intervals of a third of its ttl.
 
 use super::evaluation::{Evaluator, RETRY_ATTEMPTS};
 use super::script::RENEW;

@@ -55,9 +55,10 @@ fn schedule(page: &Page<'_>, run: &RunReport, text: &mut String) {
         text.push_str("No fault is needed.\n\n");
         return;
     }
-    text.push_str("| at | what happens |\n| --- | --- |\n");
+    text.push_str("| fault | at | what happens |\n| --- | --- | --- |\n");
     for timed in &run.plan.faults {
-        let _ = writeln!(text, "| {} | {} |", timed.at_us, cell(&plan_text::fault(&timed.fault)));
+        let happens = cell(&plan_text::fault(&timed.fault));
+        let _ = writeln!(text, "| {} | {} | {happens} |", timed.id, timed.at_us);
     }
     text.push('\n');
     for margin in page.margins.iter().chain(&plan_text::lasting_effect(&run.plan)) {

@@ -177,10 +177,11 @@ fn limit(row: &Row) -> Option<&'static str> {
     let is_different = !row.real.is_same();
     match row.page.as_deref().filter(|_| is_different)? {
         "zookeeper-stale-read" => Some(
-            "A client must read between two commits, of a lock's node and of the end of its \
-             session. In the whole run, these commits reach a follower 1.6 to 1.9 ms apart on the \
-             simulated servers, and 0.3 to 1.0 ms apart on the real ones, which is less than a \
-             read takes. In the minimal run, the real servers continue before a session ends.",
+            "The violation needs a client to read between two commits: the removal of the previous \
+             holder's node, and the end of the client's own session. In the whole run, these \
+             commits reach a follower 1.6 to 1.9 ms apart on the simulated servers, and 0.3 to 1.0 \
+             ms apart on the real ones, which is less than a read takes. In the minimal run, the \
+             real servers resume granting the lock before any session ends.",
         ),
         "postgresql-failover" => Some(
             "To show this violation, the standby must lack the last grant when it is cut off; \
@@ -221,9 +222,9 @@ fn summary(reality: &Reality) -> String {
     let Counts { same, same_in_whole_run, another, none, cannot_be_played } = reality.counts;
     let (shown, all) = (same + same_in_whole_run, reality.rows.len());
     format!(
-        "{shown} of {all} runs show the same violation ({same_in_whole_run} only in the whole \
-         run), {another} another violation, {none} no violation; {cannot_be_played} could not be \
-         played"
+        "Of {all} runs, {shown} show the same violation ({same_in_whole_run} only in the whole \
+         run), {another} show another violation, {none} show none, and {cannot_be_played} failed \
+         to play"
     )
 }
 
@@ -245,9 +246,9 @@ fn markdown(reality: &Reality) -> String {
     let _ = writeln!(text, "\n{}\n{}.", table(reality, &link), summary(reality));
     if with_timelines(reality).next().is_some() {
         text.push_str(
-            "\n## Timelines\n\nEach line is an event of the minimal plan, with its time on simulated \
-             and on real\nservers. A dash means that the event did not happen there within a second \
-             of that time.\n",
+            "\n## Timelines\n\nEach line is an event of the minimal run, with its time on the \
+             simulated and on the\nreal servers. A dash means that the event did not happen there \
+             within a second of that\ntime.\n",
         );
     }
     for (row, timelines) in with_timelines(reality) {
@@ -293,7 +294,8 @@ mod tests {
         assert!(told.contains("another: overlap by clock-jump"), "{told}");
         let page = markdown(&reality);
         assert!(page.contains("[overlap-by-pause](gallery/overlap-by-pause.md)"), "{page}");
-        let counts = "2 of 4 runs show the same violation (1 only in the whole run), 1 another";
+        let counts =
+            "Of 4 runs, 2 show the same violation (1 only in the whole run), 1 show another";
         assert!(page.contains(counts), "{page}");
     }
 

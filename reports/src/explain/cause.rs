@@ -129,7 +129,7 @@ causes! {
     Flush = flush,
     /// Another process removed the lock.
     ForeignRelease = foreign_release,
-    /// An acquiring process removed the existing lock.
+    /// Another process removed the lock while acquiring it.
     StaleTakeover = stale_takeover,
     /// The holder's own command removed the lock, but the holder still relied on the lock.
     EarlyRelease = early_release,

@@ -149,7 +149,8 @@ pub(crate) const CONDITIONS: &[Condition] = &[
          cycles = 30",
     ),
     with_tokens("none", "think = \"8s..12s\"; cycles = 12; hold = \"10ms..100ms\""),
-    // A lease renewed every third of its ttl survives a pause of just under two thirds of the ttl.
+    // A lease that is renewed at intervals of a third of its ttl survives a pause of just under two
+    // thirds of the ttl.
     on_etcd("pause", "pause = \"6500ms..6650ms\"; hold = \"14s..18s\""),
     on_etcd(
         "none",

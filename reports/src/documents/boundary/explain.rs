@@ -74,8 +74,8 @@ fn without_boundary(report: &BoundaryReport) -> String {
         )
     });
     let said = if violated {
-        "Even the mildest value tried is violated: the threshold, if there is one, is outside the \
-         range."
+        "Even the mildest value tried breaks the rule: the threshold, if there is one, is outside \
+         the range."
     } else {
         "No value tried shows a violation."
     };

@@ -14,18 +14,19 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
+    let [holder, taker] = scene.both();
     let early = match (scene.is_taken_within_lease(), scene.lease_set_again()) {
         (false, _) => String::new(),
-        (true, None) => " before the first lease had ended".to_owned(),
-        (true, Some(set)) => format!(" before the first lease, last set at {set}, had ended"),
+        (true, None) => format!(" before {holder}'s lease would have ended"),
+        (true, Some(set)) => {
+            format!(" before {holder}'s lease, last set at {set}, would have ended")
+        }
     };
     format!(
-        "{} restarted without the lock of {} and granted the lock to {}{early}.",
+        "{} restarted without {holder}'s lock and granted the lock to {taker}{early}.",
         scene
             .servers_without_memory()
             .or_else(|| scene.shared_server())
-            .unwrap_or_else(|| scene.taken_at()),
-        scene.holder.process,
-        scene.taker.process
+            .unwrap_or_else(|| scene.taken_at())
     )
 }

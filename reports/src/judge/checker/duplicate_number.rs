@@ -46,16 +46,19 @@ fn finding(
     first: &StorageRequest,
     second: &StorageRequest,
 ) -> Finding {
-    let what = match kind {
-        Kind::DuplicateNumber => {
-            format!(
-                "Number {} was issued to {} and again to {}.",
-                second.after, first.process, second.process
-            )
+    let (number, earlier) = (second.after, first.after);
+    let what = match (kind, first.process == second.process) {
+        (Kind::DuplicateNumber, true) => format!("{} issued number {number} twice.", first.process),
+        (Kind::DuplicateNumber, false) => {
+            format!("{} and {} both issued number {number}.", first.process, second.process)
         }
-        _ => format!(
-            "{} got number {}, lower than the earlier number {} of {}.",
-            second.process, second.after, first.after, first.process
+        (_, true) => format!(
+            "{} issued number {number}, lower than its earlier number {earlier}.",
+            second.process
+        ),
+        (_, false) => format!(
+            "{} issued number {number}, lower than {}'s earlier number {earlier}.",
+            second.process, first.process
         ),
     };
     let both = first.acquisition.zip(second.acquisition);
@@ -121,9 +124,20 @@ mod tests {
         let story = story.removed(14, "a", 1).writes(15, 2, 0, 1).releases(16, 2);
         let history = story.takes(17, 3, "c").reads(18, 3, 1).writes(19, 3, 1, 2).build();
         let found = check(&Timeline::new(&history));
-        let said = "Number 2 was issued to client-1 and again to client-3. In between, client-2 had \
+        let said = "client-1 and client-3 both issued number 2. In between, client-2 had \
                     overwritten 2 with 1.";
         assert_eq!(found.last().unwrap().what, said);
+    }
+
+    #[test]
+    fn a_process_that_breaks_the_order_alone_is_named_once() {
+        let said = |before: i64, after: i64| {
+            let story = Story::of_workload("sequence").takes(1, 1, "a").takes(2, 2, "b");
+            let story = story.writes(3, 1, before - 1, before).writes(4, 1, after - 1, after);
+            check(&Timeline::new(&story.build())).remove(0).what
+        };
+        assert_eq!(said(5, 5), "client-1 issued number 5 twice.");
+        assert_eq!(said(5, 3), "client-1 issued number 3, lower than its earlier number 5.");
     }
 
     #[test]

@@ -37,17 +37,21 @@ fn is_one_grant(timeline: &Timeline<'_>, a: usize, b: usize) -> bool {
 fn finding(timeline: &Timeline<'_>, earlier: usize, later: usize) -> Finding {
     let (before, after) = (&timeline.acquisitions[earlier], &timeline.acquisitions[later]);
     let (old, new) = (before.token.unwrap_or_default(), after.token.unwrap_or_default());
-    let what = match old == new {
-        true => format!(
-            "Fencing token {new} was issued to {} and again to {}.",
-            before.process, after.process
-        ),
-        false => {
+    let what = match (old == new, before.process == after.process) {
+        (true, true) => format!("{} got fencing token {new} twice.", after.process),
+        (true, false) => {
+            format!("{} and {} both got fencing token {new}.", before.process, after.process)
+        }
+        (false, true) => {
             format!(
-                "{} got fencing token {new}, lower than the earlier token {old} of {}.",
-                after.process, before.process
+                "{} got fencing token {new}, lower than its earlier token {old}.",
+                after.process
             )
         }
+        (false, false) => format!(
+            "{} got fencing token {new}, lower than {}'s earlier token {old}.",
+            after.process, before.process
+        ),
     };
     let clash = Some(Clash { earlier, later, late_write: None });
     let mut witness = super::grants_of(timeline, clash);
@@ -98,25 +102,25 @@ mod tests {
 
     #[test]
     fn rejects_a_token_that_is_given_twice() {
-        let story = Story::new()
-            .takes_with_token(1, 1, "a", 7)
-            .releases(2, 1)
-            .takes_with_token(3, 2, "b", 7);
-        assert_eq!(regressions(story).len(), 1);
+        let said = |process: u16| {
+            let story = Story::new().takes_with_token(1, 1, "a", 7).releases(2, 1);
+            let found = regressions(story.takes_with_token(3, process, "b", 7));
+            assert_eq!(found.len(), 1);
+            found[0].what.clone()
+        };
+        assert_eq!(said(2), "client-1 and client-2 both got fencing token 7.");
+        assert_eq!(said(1), "client-1 got fencing token 7 twice.");
     }
 
     #[test]
     fn rejects_a_token_that_goes_back() {
-        let story = Story::new()
-            .takes_with_token(1, 1, "a", 7)
-            .releases(2, 1)
-            .takes_with_token(3, 2, "b", 3);
-        let found = regressions(story);
-        assert_eq!(found.len(), 1);
-        assert!(
-            found[0].what.contains("token 3, lower than the earlier token 7 of client-1"),
-            "{}",
-            found[0].what
-        );
+        let said = |process: u16| {
+            let story = Story::new().takes_with_token(1, 1, "a", 7).releases(2, 1);
+            let found = regressions(story.takes_with_token(3, process, "b", 3));
+            assert_eq!(found.len(), 1);
+            found[0].what.clone()
+        };
+        assert_eq!(said(2), "client-2 got fencing token 3, lower than client-1's earlier token 7.");
+        assert_eq!(said(1), "client-1 got fencing token 3, lower than its earlier token 7.");
     }
 }

@@ -70,9 +70,9 @@ impl Facts {
         }
         Some(bound(
             Micros((timeout.0 * 2 / 3).saturating_sub(FORWARD_DELAY.0)),
-            "a process sends a keep-alive at least every third of its session timeout, and the \
-             keep-alive reaches the server that ends sessions within a second, so the rest of the \
-             timeout remains when a pause begins, independently of the critical section",
+            "a process sends a keep-alive at least once in each third of its session timeout, and \
+             the keep-alive reaches the server that ends sessions within a second, so the rest of \
+             the timeout remains when a pause begins, independently of the critical section",
             "the pause must begin just before the next keep-alive and outlast the rest of the \
              session within a critical section; the servers end sessions only at ticks",
         ))

@@ -3,11 +3,10 @@ use crate::diagnosis::Target;
 use fencepost_reports::{Cause, Kind};
 
 const MUTEX: [&str; 5] = [
-    "Create a lease, and send a keep-alive every third of its ttl.",
-    "In one transaction, put the key `<name>/<lease>` and read which key below `<name>/` was \
-     created first. The owner of that key has the lock.",
-    "Otherwise wait until the key created just before the process's own is deleted, and repeat \
-     until there is none.",
+    "Create a lease, and send keep-alives at intervals of a third of its ttl.",
+    "In one transaction, put the key `<name>/<lease>` and look up the oldest key under `<name>/`. \
+     The owner of that key has the lock.",
+    "Otherwise, wait until the next older key is deleted, and repeat until no older key is left.",
     "Read the guarded value, work on it, write it back.",
     "Release: delete the key and revoke the lease. The leader ends a lease that is not kept alive.",
 ];

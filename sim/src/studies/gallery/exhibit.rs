@@ -34,8 +34,8 @@ pub(super) const SETNX: &str =
     "Redis documentation of `SETNX`, *Design pattern: Locking with SETNX*.";
 
 pub(super) const SINGLE: [&str; 5] = [
-    "Acquire: `SET key random NX PX ttl`. Granted if the key did not exist.",
-    "If not granted, wait for a random delay and try again.",
+    "Acquire: `SET key random NX PX ttl`. The lock is granted if the key did not exist.",
+    "If the lock is not granted, wait for a random delay and try again.",
     "Read the guarded value, work on it, write it back.",
     "Release: a script runs `DEL` if the key still holds the process's random value.",
     "The server deletes the key when the ttl ends, even if the holder is still working.",
@@ -43,11 +43,11 @@ pub(super) const SINGLE: [&str; 5] = [
 pub(super) const REDLOCK: [&str; 5] = [
     "Note the time, then send `SET key random NX PX ttl` to five independent masters, with a short \
      timeout for each.",
-    "Granted if three masters agree and the elapsed time is less than the ttl.",
+    "The lock is granted if three masters agree and the elapsed time is less than the ttl.",
     "The lock is valid for the ttl minus the elapsed time, minus 1 % and 2 ms for clock drift.",
-    "To release, or if not granted: on all five masters, run a script that deletes the key if it \
-     holds the process's value.",
-    "If not granted, wait for a random delay and try again.",
+    "To release, or if the lock is not granted: on all five masters, run a script that deletes the \
+     key if it holds the process's value.",
+    "If the lock is not granted, wait for a random delay and try again.",
 ];
 pub(super) const FENCING: [&str; 5] = [
     "Acquire: one script runs `SET key random NX PX ttl` and, if that succeeds, `INCR` on a \

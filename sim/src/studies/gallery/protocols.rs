@@ -12,8 +12,9 @@ const WATCHDOG: [&str; 5] = [
     "The task runs until its process ends.",
 ];
 const GETSET: [&str; 5] = [
-    "Acquire: `SETNX key time`. Granted if the key did not exist.",
-    "If not granted, `GET` the key. If its time is older than the ttl, `GETSET key time`.",
+    "Acquire: `SETNX key time`. The lock is granted if the key did not exist.",
+    "If the lock is not granted, `GET` the key. If its time is older than the ttl, `GETSET key \
+     time`.",
     "The process has taken the lock over if `GETSET` returns the stale time and not another \
      waiter's.",
     "Every process computes the age with its own clock.",
@@ -39,8 +40,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         run: Run { client: "watchdog", fault: "none", seed: 0 },
         settings: &[("hang", "10m"), ("held-bound", "80s")],
         target: Target { kind: Kind::HeldForever, cause: Cause::HoldTooLong },
-        remedy: "Let the watchdog stop renewing after a fixed number of leases. A hanging holder \
-                 then keeps the lock for that long and no longer.",
+        remedy: "Make the watchdog stop renewing after a fixed number of leases. A holder that \
+                 hangs then loses the lock after that many leases.",
         fixed: Some(Fixed {
             client: "watchdog-capped",
             settings: &[("hang", "10m"), ("held-bound", "80s")],
@@ -73,7 +74,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "The holder checks that it still owns the lock, and only then writes. What if \
                    the write arrives late?",
         protocol: [
-            "Acquire: `SET key random NX PX ttl`. Granted if the key did not exist.",
+            "Acquire: `SET key random NX PX ttl`. The lock is granted if the key did not exist.",
             "Read the guarded value, work on it.",
             "`GET key`: if it does not return the process's own value, skip the write.",
             "Write the value back.",
@@ -98,7 +99,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             REDLOCK[1],
             REDLOCK[2],
             REDLOCK[3],
-            "If not granted, wait for a constant delay (`retry=50ms`) and try again.",
+            "If the lock is not granted, wait for a constant delay (`retry=50ms`) and try again.",
         ],
         run: Run { client: "redlock", fault: "none", seed: 0 },
         settings: &[
@@ -183,8 +184,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "The key holds the end of the lease, and the holder sends DEL only before that \
                    end. Can DEL still remove another process's lock?",
         protocol: [
-            "Acquire: `SETNX key end-of-lease`. Granted if the key did not exist.",
-            "If not granted, `GET` the key. If that time has passed, `GETSET key end-of-lease`.",
+            "Acquire: `SETNX key end-of-lease`. The lock is granted if the key did not exist.",
+            "If the lock is not granted, `GET` the key. If that time has passed, `GETSET key \
+             end-of-lease`.",
             "The process has taken the lock over if `GETSET` returns a time that has passed.",
             "Read the guarded value, work on it, write it back.",
             "Release: `DEL key` if `GET` returns a time that has not passed.",

@@ -11,10 +11,10 @@ const UNCHECKED: [&str; 5] = [
 ];
 
 const PUBLISHED: [&str; 5] = [
-    "Acquire: a script creates a hash with the thread as field, and a ttl. Granted if the key did \
-     not exist.",
-    "If not granted, subscribe to the lock's channel and sleep until a message arrives or the ttl \
-     that the server returned ends.",
+    "Acquire: a script creates a hash with the thread as field, and a ttl. The lock is granted if \
+     the key did not exist.",
+    "If the lock is not granted, subscribe to the lock's channel and sleep until a message arrives \
+     or the ttl that the server returned ends.",
     "Read the guarded value, work on it, write it back. Meanwhile a watchdog renews the ttl.",
     "Release: a script deletes the hash and publishes that the lock is free.",
     "Redis delivers a message only to the clients that are subscribed at that moment.",
@@ -62,8 +62,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A release that removes another holder's lock",
         question: "What does a plain DEL delete when the holder is late?",
         protocol: [
-            "Acquire: `SET key 1 NX EX ttl`. Granted if the key did not exist.",
-            "If not granted, wait and try again.",
+            "Acquire: `SET key 1 NX EX ttl`. The lock is granted if the key did not exist.",
+            "If the lock is not granted, wait and try again.",
             "Read the guarded value, work on it, write it back.",
             "Release: `DEL key`, without checking who owns the lock by then.",
             "The server deletes the key when the ttl ends.",
@@ -82,9 +82,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "Both find the lock stale and both delete it. Whose lock does the second one \
                    delete?",
         protocol: [
-            "Acquire: `SETNX key now`, where the value is the current time. Granted if the key did \
-             not exist.",
-            "If not granted, `GET key`. If that time is recent, wait and try again.",
+            "Acquire: `SETNX key now`, where the value is the current time. The lock is granted if \
+             the key did not exist.",
+            "If the lock is not granted, `GET key`. If that time is recent, wait and try again.",
             "If that time is too old, `DEL key`, then `SETNX key now`.",
             "Read the guarded value, work on it, write it back.",
             "Release: `DEL key`.",
@@ -106,8 +106,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "A lock that outlives its holder",
         question: "Who frees a lock without an expiry after its holder has crashed?",
         protocol: [
-            "Acquire: `SETNX key value`. Granted if the key did not exist.",
-            "If not granted, wait and try again.",
+            "Acquire: `SETNX key value`. The lock is granted if the key did not exist.",
+            "If the lock is not granted, wait and try again.",
             "Read the guarded value, work on it, write it back.",
             "Release: `DEL key`.",
             "Only the holder ever deletes the key.",
@@ -124,8 +124,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "The expiry that was never set",
         question: "SETNX, then EXPIRE: what if only the first command takes effect?",
         protocol: [
-            "Acquire: `SETNX key 1`. Granted if the key did not exist.",
-            "If granted, send `EXPIRE key ttl` as a second command.",
+            "Acquire: `SETNX key 1`. The lock is granted if the key did not exist.",
+            "If the lock is granted, send `EXPIRE key ttl` as a second command.",
             "Read the guarded value, work on it, write it back.",
             "Release: `DEL key`.",
             "A key whose EXPIRE was never sent stays forever.",
@@ -195,10 +195,10 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         run: Run { client: "redlock", fault: "restart", seed: 62 },
         settings: &[],
         target: Target { kind: Kind::Overlap, cause: Cause::RestartWithoutDelay },
-        remedy: "Keep a master that may have lost grants down for longer than the ttl, or let it \
-                 sync every write before it answers (`appendfsync always`). `fencepost boundary \
-                 --client redlock --fault restart --vary restart-delay` measures the downtime that \
-                 is enough.",
+        remedy: "If a master may have lost grants, keep it down for longer than the ttl; or have \
+                 it sync every write before it answers (`appendfsync always`). `fencepost boundary \
+                 --client redlock --fault restart --vary restart-delay` finds the shortest \
+                 downtime that is enough.",
         fixed: Some(Fixed {
             client: "redlock",
             settings: &[("restart-delay", "10s")],
@@ -264,10 +264,10 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         run: Run { client: "redlock", fault: "suspend", seed: 61 },
         settings: &[],
         target: Target { kind: Kind::Overlap, cause: Cause::HolderPause },
-        remedy: "With a clock that also runs during a suspension (`CLOCK_BOOTTIME`), the suspension \
-                 counts towards the lease, so the process notices in time that its lease has \
-                 expired, unless it is suspended between its last check and its write. A fencing \
-                 token prevents the harm.",
+        remedy: "With a clock that also runs during a suspension (`CLOCK_BOOTTIME`), the \
+                 suspension counts towards the lease, so the process notices in time that its \
+                 lease has expired, unless it is suspended between its last check and its write. A \
+                 fencing token prevents the harm.",
         fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
         source: KLEPPMANN,
     },
@@ -281,8 +281,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         target: Target { kind: Kind::Overlap, cause: Cause::HolderPause },
         remedy: "None is needed here. Both processes believe that they hold the lock. The storage \
                  accepts the late write because it has not seen a higher token yet, and the later \
-                 holder reads only after that write. If the later holder had read first, the storage \
-                 would have rejected the write.",
+                 holder reads only after that write. If the later holder had read first, the \
+                 storage would have rejected the write.",
         fixed: None,
         source: KLEPPMANN,
     },
@@ -342,11 +342,11 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "reentrant-by-value",
         title: "An inner release that frees the outer lock",
-        question: "A lock recognises its owner by a value. Who counts how many times the owner took \
-                   it?",
+        question: "A lock recognises its owner by a value. Who counts how many times the owner \
+                   took it?",
         protocol: [
             "Acquire: `SET key owner NX PX ttl`, with one owner value for the whole process.",
-            "If not granted but the key holds the process's own value, the lock is granted again.",
+            "If the key already holds the process's own value, the lock is granted again.",
             "Release: a script deletes the key if it holds the process's own value.",
             "The process takes the lock, then calls a function that also takes and releases it.",
             "The lock does not count how many times its owner has taken it.",

@@ -18,8 +18,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "A process sends GET, sees its own value and sends DEL. What can happen between \
                    the two?",
         protocol: [
-            "Acquire: `SET key random NX PX ttl`. Granted if the key did not exist.",
-            "If not granted, wait for a random delay and try again.",
+            "Acquire: `SET key random NX PX ttl`. The lock is granted if the key did not exist.",
+            "If the lock is not granted, wait for a random delay and try again.",
             "Read the guarded value, work on it, write it back.",
             "Release: `GET key`, and if it holds the process's own value, `DEL key` as a second \
              command.",
@@ -42,8 +42,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         title: "An extension that takes the lock away",
         question: "A holder extends its lease too late. Whose lock does it extend?",
         protocol: [
-            "Acquire: `SET key random NX PX ttl`. Granted if the key did not exist, and valid for \
-             the ttl from the moment it was sent.",
+            "Acquire: `SET key random NX PX ttl`. The lock is granted if the key did not exist, \
+             and it is valid for the ttl from the moment the command was sent.",
             "If less than a third of that time is left and the work is not done, send `SET key \
              random PX ttl` again.",
             "That second SET does not check the owner: it overwrites any value.",
@@ -56,8 +56,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         remedy: "Extend with a script that checks the owner. It leaves another process's lock \
                  alone, and the late holder learns that it has lost its own.",
         fixed: None,
-        source: "A widely copied article, in which a script extends the lock while its key holds \
-                 the client's value. Here the comparison is missing.",
+        source: "A widely copied article. Its script extends the lock only if the key holds the \
+                 client's value; here, the comparison is missing.",
     },
     Exhibit {
         name: "stated-lease",
@@ -66,8 +66,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         protocol: [
             "Acquire: `tryLock(wait, lease)` runs a script that creates a hash with a count in \
              the field `uuid:thread`. The hash expires after the lease.",
-            "If not granted, subscribe to a channel, wait for a message or for the lock to expire, \
-             and try again.",
+            "If the lock is not granted, subscribe to a channel, wait for a message or for the \
+             lock to expire, and try again.",
             "Read the guarded value, work on it, write it back.",
             "The watchdog renews locks taken by `tryLock(wait)`, but not those for which the \
              caller gave a lease.",
@@ -95,7 +95,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
             "First take a lock inside the process, so that only one of its threads continues.",
             "Run a script: if the key holds the process's id, which never changes, reset the \
              expiry; if there is no key, create it with the id.",
-            "If not granted, try again every 100 ms.",
+            "If the lock is not granted, try again every 100 ms.",
             "Read the guarded value, work on it, write it back.",
             "Release: `UNLINK` if `GET` returns the process's id; then release the lock inside the \
              process, whether or not that succeeded.",
@@ -116,10 +116,10 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         protocol: [
             "Acquire: send `SET key random NX PX ttl` to five independent masters, with a short \
              timeout for each.",
-            "Granted if three masters agree, no matter how long that took.",
-            "To release, or if not granted: on all five masters, run a script that deletes the key \
-             if it holds the process's value.",
-            "If not granted, wait for a random delay and try again.",
+            "The lock is granted if three masters agree, no matter how long that took.",
+            "To release, or if the lock is not granted: on all five masters, run a script that \
+             deletes the key if it holds the process's value.",
+            "If the lock is not granted, wait for a random delay and try again.",
             "Each master deletes the key when the ttl ends, counted from its own grant.",
         ],
         run: Run { client: "redlock-no-validity-check", fault: "latency", seed: 6 },

@@ -3,8 +3,7 @@ use crate::diagnosis::Target;
 use fencepost_reports::{Cause, Kind};
 
 const MUTEX: [&str; 5] = [
-    "Create an ephemeral sequential node below the node of the lock. It lives as long as the \
-     session.",
+    "Create an ephemeral sequential node under the lock's node. It lives as long as the session.",
     "The process whose node has the lowest number has the lock. Every other process waits until \
      the node before its own is deleted.",
     "Read the guarded value, work on it, write it back.",
@@ -12,8 +11,7 @@ const MUTEX: [&str; 5] = [
     "If a session is silent for longer than its timeout, the servers end it and delete its nodes.",
 ];
 const FENCED: [&str; 5] = [
-    "Create an ephemeral sequential node below the node of the lock. It lives as long as the \
-     session.",
+    "Create an ephemeral sequential node under the lock's node. It lives as long as the session.",
     "The process whose node has the lowest number has the lock. Its czxid, the id of the \
      change that created it, is the token.",
     "Every request to the storage carries the token.",
@@ -21,8 +19,7 @@ const FENCED: [&str; 5] = [
     "Release: delete the process's own node.",
 ];
 const RECIPE: [&str; 5] = [
-    "Create an ephemeral sequential node below the node of the lock. It lives as long as the \
-     session.",
+    "Create an ephemeral sequential node under the lock's node. It lives as long as the session.",
     "The process whose node has the lowest number has the lock. Every other process waits until \
      the node before its own is deleted.",
     "Release: delete the process's own node.",
@@ -30,8 +27,7 @@ const RECIPE: [&str; 5] = [
     "If the reply to a create is lost, the client creates another node.",
 ];
 const WATCHING: [&str; 5] = [
-    "Create an ephemeral sequential node below the node of the lock. It lives as long as the \
-     session.",
+    "Create an ephemeral sequential node under the lock's node. It lives as long as the session.",
     "The process whose node has the lowest number has the lock. Every other process sets a \
      watch on the node before its own.",
     "The server keeps the watch, reports once that the node was deleted, and drops the watch.",
@@ -55,7 +51,7 @@ const READING: [&str; 5] = [
     MUTEX[4],
 ];
 const LOOKING: [&str; 5] = [
-    "Create an ephemeral sequential node below the node of the lock, with a GUID in its name.",
+    "Create an ephemeral sequential node under the lock's node, with a GUID in its name.",
     "If the reply is lost, look for a node with that GUID and use it.",
     MUTEX[1],
     "A client that has been without a server for its session timeout assumes that the session has \
@@ -175,8 +171,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         run: Run { client: "curator-any-session", fault: "lost-reply+partition", seed: 163 },
         settings: OFTEN_IDLE,
         target: Target { kind: Kind::Overlap, cause: Cause::SessionExpired },
-        remedy: "Compare the session that created the node with the present one, and delete a node \
-                 of another session (Curator 4.3.0).",
+        remedy: "Check that the current session created the node, and delete the node if it did \
+                 not (Curator 4.3.0).",
         fixed: Some(Fixed { client: "curator-mutex", settings: OFTEN_IDLE, kind: Kind::Overlap }),
         source: "CURATOR-498, *Protected Mode creation can mistake closing session's node*.",
     },

@@ -67,8 +67,7 @@ fn of_a_lock_without_an_expiry_no_lease_is_said_to_continue() {
         let story = story.takes(4, 2, "b").releases(6, 1).releases(7, 2).runs_out_of_time(100);
         overlap_said(Cause::RestartWithoutDelay, story)
     };
-    let restarted =
-        "redis-1 restarted without the lock of client-1 and granted the lock to client-2";
-    assert_eq!(said(true), format!("{restarted} before the first lease had ended."));
+    let restarted = "redis-1 restarted without client-1's lock and granted the lock to client-2";
+    assert_eq!(said(true), format!("{restarted} before client-1's lease would have ended."));
     assert_eq!(said(false), format!("{restarted}."));
 }

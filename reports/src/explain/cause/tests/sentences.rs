@@ -236,7 +236,7 @@ fn a_lock_without_a_lease_is_not_granted_before_a_lease_has_ended() {
         overlap_said(Cause::RestartWithoutDelay, story)
     };
     let with = sentence(Story::new());
-    assert!(with.ends_with("to client-2 before the first lease had ended."), "{with}");
+    assert!(with.ends_with("to client-2 before client-1's lease would have ended."), "{with}");
     let without = sentence(Story::kept_as(Keeping::Connection));
     assert!(without.ends_with("and granted the lock to client-2."), "{without}");
 }
@@ -343,12 +343,27 @@ fn a_write_that_was_sent_after_the_loss_is_told_so() {
 }
 
 #[test]
+fn a_process_that_removes_a_lock_as_it_acquires_is_named() {
+    let story = || {
+        let story = Story::new().takes(1, 1, "a").crashes(2, 1);
+        let story = story.acquires(13, 2).acquires(13, 3).removed(14, "a", 2);
+        let story = story.grants(15, 2, "b").hears(16, 2, "b").removed(17, "b", 3);
+        story.grants(18, 3, "c").hears(19, 3, "c").releases(20, 2).releases(21, 3)
+    };
+    let overlap = told(Kind::Overlap, story());
+    let removed = "While acquiring the lock, client-3 removed client-2's lock.";
+    assert!(overlap.ends_with(removed), "{overlap}");
+    let foreign = told(Kind::ForeignRelease, story());
+    assert!(foreign.ends_with(" did so while acquiring the lock."), "{foreign}");
+}
+
+#[test]
 fn a_grant_after_the_end_of_the_lease_is_not_said_to_be_within_it() {
     let said = |ms: u64| {
         let story = Story::new().ttl(10).takes(1, 1, "a").takes(ms, 2, "b");
         overlap_said(Cause::RestartWithoutDelay, story.releases(30, 1).releases(31, 2))
     };
-    assert!(said(8).ends_with(" before the first lease had ended."), "{}", said(8));
+    assert!(said(8).ends_with(" before client-1's lease would have ended."), "{}", said(8));
     assert!(said(20).ends_with(" granted the lock to client-2."), "{}", said(20));
 }
 
@@ -407,8 +422,8 @@ fn a_lease_that_was_extended_is_said_to_have_been_set_later() {
         let story = story.with_recorded_leases_of(Micros::from_millis(10)).takes(9, 2, "b");
         overlap_said(Cause::RestartWithoutDelay, story.releases(30, 1).releases(31, 2))
     };
-    assert!(said(false).ends_with(" before the first lease had ended."), "{}", said(false));
-    let set = " before the first lease, last set at 8ms, had ended.";
+    assert!(said(false).ends_with(" before client-1's lease would have ended."), "{}", said(false));
+    let set = " before client-1's lease, last set at 8ms, would have ended.";
     assert!(said(true).ends_with(set), "{}", said(true));
 }
 

@@ -84,17 +84,15 @@ impl Lanes {
             );
         let events = if gap.events == 1 { "event" } else { "events" };
         let mut text = format!("... {} {events} left out", gap.events);
-        let entries = hidden.iter().enumerate().map(|(place, node)| {
-            let times = gap.sections.iter().filter(|one| *one == node).count();
-            match (place, times) {
-                (0, 1) => format!("1 entry by {node}"),
-                (0, _) => format!("{times} entries by {node}"),
-                _ => format!("{times} by {node}"),
+        let entries = hidden.iter().map(|node| {
+            match gap.sections.iter().filter(|one| *one == node).count() {
+                1 => format!("{node} enters once"),
+                many => format!("{node} enters {many} times"),
             }
         });
         let entries: Vec<String> = entries.collect();
         if !entries.is_empty() {
-            text.push_str(&format!(", including {}", entries.join(" and ")));
+            text.push_str(&format!("; {}", entries.join(", ")));
         }
         Some((drawn, text))
     }

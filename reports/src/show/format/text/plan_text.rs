@@ -17,7 +17,7 @@ pub(crate) fn fault(fault: &Fault) -> String {
         Fault::Crash { node, down_us } => format!("{node} crashes{}", back(*down_us)),
         Fault::PowerLoss { node, down_us } => format!("{node} loses power{}", back(*down_us)),
         Fault::Partition { side_a, side_b, direction, duration_us } => {
-            let (a, b) = (names(side_a), names(side_b));
+            let (a, b) = (joined(side_a, "or"), joined(side_b, "or"));
             match direction {
                 Direction::Both => {
                     format!("no message passes between {a} and {b} for {duration_us}")
@@ -26,7 +26,7 @@ pub(crate) fn fault(fault: &Fault) -> String {
             }
         }
         Fault::Delay { from, to, extra_us_min, extra_us_max, duration_us } => {
-            let (from, to) = (joined(from), joined(to));
+            let (from, to) = (joined(from, "and"), joined(to, "and"));
             let extra = match extra_us_min == extra_us_max {
                 true => extra_us_max.to_string(),
                 false => format!("{extra_us_min} to {extra_us_max}"),
@@ -35,13 +35,14 @@ pub(crate) fn fault(fault: &Fault) -> String {
         }
         Fault::LostReply { server, client, duration_us } => {
             format!(
-                "within {duration_us}, {server} executes the next command of {client}, but its \
-                 reply is lost"
+                "{server} executes the next command that {client} sends within {duration_us}, but \
+                 the reply is lost"
             )
         }
         Fault::LostRequest { server, client, duration_us } => {
             format!(
-                "the next command of {client} to {server} within {duration_us} is lost in transit"
+                "the next command that {client} sends to {server} within {duration_us} is lost in \
+                 transit"
             )
         }
         Fault::ClockDrift { node, rate_ppm, duration_us } => {
@@ -142,14 +143,9 @@ fn back(down: Option<Micros>) -> String {
     }
 }
 
-fn joined(nodes: &[Node]) -> String {
+fn joined(nodes: &[Node], conjunction: &str) -> String {
     let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
-    listed(&names, "and")
-}
-
-fn names(nodes: &[Node]) -> String {
-    let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
-    names.join(", ")
+    listed(&names, conjunction)
 }
 
 fn percent(ppm: u32) -> String {
@@ -176,6 +172,10 @@ mod tests {
             duration_us: Micros::from_secs(5),
         };
         assert_eq!(in_brief(&cut), "partition for 5s: redis-1 client-1 | redis-2,3 storage");
+        assert_eq!(
+            fault(&cut),
+            "no message passes between redis-1 or client-1 and redis-2, redis-3 or storage for 5s"
+        );
     }
 
     #[test]

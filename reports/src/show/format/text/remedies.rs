@@ -71,16 +71,18 @@ fn on_other_seeds(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> S
     for effect in [Effect::Fewer, Effect::More] {
         shares.extend(of_effect(lead, effect).into_iter().map(with));
     }
-    let mut text = format!("Of {seeds}, {}.", listed(&shares, "and"));
+    let shares = listed(&shares, "and");
     let alike = of_effect(lead, Effect::Unclear).into_iter().map(|one| {
         let there = unknown.count_in_parentheses(one.broken_with, one.unknown_with);
         format!("{} {there}", quoted(one))
     });
     let alike: Vec<String> = alike.collect();
-    if !alike.is_empty() {
-        text += &format!(" The difference is not significant with {}.", listed(&alike, "or"));
-    }
-    text
+    let alike = match alike.len() {
+        0 => String::new(),
+        1 => format!("; {} makes no significant difference", alike[0]),
+        _ => format!("; {} make no significant difference", listed(&alike, "and")),
+    };
+    format!("Of {seeds}, {shares}{alike}.")
 }
 
 /// Returns the safeguard's name, quoted if it contains a space, or `a lease of TTL`.
@@ -272,14 +274,18 @@ mod tests {
             render(lead, &[], true).unwrap(),
             format!(
                 "Of 50 other seeds, 26 show {what} without a safeguard, 0 with 'wait 1', 3 with a \
-                 lease of 1 and 49 with 'slower 1'. The difference is not significant with 'chance \
-                 1' (23). In this run, a lease of 1 prevents the violation; 'slower 1' and 'chance \
-                 1' do not prevent it; 'wait 1' changes the timing, so this run cannot show \
-                 whether it helps. The runs with a lease of 1 use the same faults as the runs \
+                 lease of 1 and 49 with 'slower 1'; 'chance 1' (23) makes no significant \
+                 difference. In this run, a lease of 1 prevents the violation; 'slower 1' and \
+                 'chance 1' do not prevent it; 'wait 1' changes the timing, so this run cannot \
+                 show whether it helps. The runs with a lease of 1 use the same faults as the runs \
                  without it. With --ttl 1, fencepost draws a different plan, whose faults can last \
                  longer."
             )
         );
+        lead.remedies.push(remedy("also", 24, OnThisPlan::StillThere));
+        let said = render(lead, &[], true).unwrap();
+        let several = "; 'chance 1' (23) and 'also 1' (24) make no significant difference.";
+        assert!(said.contains(several), "{said}");
     }
 
     #[test]

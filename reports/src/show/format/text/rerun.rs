@@ -145,13 +145,13 @@ pub(crate) fn known(expected: &Expected, kind: Kind) -> String {
     match expected.kinds.contains(&kind) {
         true => format!("{because} ({source})"),
         false if expected.is_safe() => {
-            format!("the source does not predict {}: {because} ({source})", kind.name())
+            format!("{source}, does not predict {}: {because}", kind.name())
         }
         false => {
             let kinds: Vec<String> =
                 expected.kinds.iter().map(|kind| kind.name().to_owned()).collect();
             let (kinds, other) = (listed(&kinds, "and"), kind.name());
-            format!("the source predicts {kinds}, but not {other} ({source})")
+            format!("{source}, predicts {kinds}, but not {other}")
         }
     }
 }
@@ -235,11 +235,11 @@ mod tests {
         assert_eq!(known(&expected(vec![Kind::Overlap]), Kind::Overlap), "so it is (a paper)");
         assert_eq!(
             known(&expected(vec![Kind::Overlap]), Kind::Stuck),
-            "the source predicts overlap, but not stuck (a paper)"
+            "a paper, predicts overlap, but not stuck"
         );
         assert_eq!(
             known(&expected(vec![]), Kind::Stuck),
-            "the source does not predict stuck: so it is (a paper)"
+            "a paper, does not predict stuck: so it is"
         );
     }
 }

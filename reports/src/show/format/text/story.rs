@@ -294,14 +294,9 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
 /// Names the fault by its place in the minimal plan, which the text lists without ids.
 fn tight(boundary: &Boundary, faults: usize, place: usize) -> String {
     let value = rerun::amount(boundary, boundary.not_enough);
-    let said = match boundary.not_enough_cause {
-        Some(cause) => format!("changes the cause to {cause}"),
-        None if rerun::is_less(boundary) => "is not enough".to_owned(),
-        None => "no longer causes the violation".to_owned(),
-    };
-    match (rerun::magnitude(boundary), faults) {
-        ("duration", 1) => format!(" ({value} {said})"),
-        (magnitude, 1) => format!(" (a {magnitude} of {value} {said})"),
+    let what = match (rerun::magnitude(boundary), faults) {
+        ("duration", 1) => value,
+        (magnitude, 1) => format!("a {magnitude} of {value}"),
         (magnitude, _) => {
             let which = match place {
                 0 => "in the first fault".to_owned(),
@@ -309,8 +304,13 @@ fn tight(boundary: &Boundary, faults: usize, place: usize) -> String {
                 1 => "in the second fault".to_owned(),
                 place => format!("in fault {} of these {faults}", place + 1),
             };
-            format!(" (a {magnitude} of {value} {which} {said})")
+            format!("a {magnitude} of {value} {which}")
         }
+    };
+    match boundary.not_enough_cause {
+        Some(cause) => format!(" ({what} changes the cause to {cause})"),
+        None if rerun::is_less(boundary) => format!(" ({what} is not enough)"),
+        None => format!(" (with {what}, the violation does not happen)"),
     }
 }
 
@@ -407,10 +407,13 @@ mod tests {
         let said = " (4.316s changes the cause to hold-too-long)";
         assert_eq!(tight(&renamed, 1, 0), said);
         let away = boundary("down_us", 0, 3_904_000);
-        assert_eq!(tight(&away, 1, 0), " (a downtime of 3.904s no longer causes the violation)");
+        assert_eq!(
+            tight(&away, 1, 0),
+            " (with a downtime of 3.904s, the violation does not happen)"
+        );
         assert_eq!(
             tight(&away, 2, 0),
-            " (a downtime of 3.904s in the first fault no longer causes the violation)"
+            " (with a downtime of 3.904s in the first fault, the violation does not happen)"
         );
         let said = tight(&away, 2, 1);
         assert!(said.contains("in the last fault"), "{said}");
