@@ -1,4 +1,4 @@
-//! The program `fencepost`, which turns the outcome of a command into an exit status.
+//! Entry point of `fencepost`: runs the command and turns its outcome into an exit status.
 
 #[path = "main/panics.rs"]
 mod panics;

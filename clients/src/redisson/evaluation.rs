@@ -99,7 +99,7 @@ impl Evaluator {
         Ok(stated.and_then(|number| number.trim().parse().ok()).unwrap_or(0))
     }
 
-    /// Sends WAIT with a third of the reply timeout (`slavesSyncTimeout`).
+    /// Sends WAIT. Its timeout is a third of the reply timeout (`slavesSyncTimeout`).
     async fn wait_for(&mut self, replicas: i64) -> Result<i64, CallError> {
         let [replicas, patience_ms] =
             [replicas.to_string(), (self.settings.command_timeout / 3).as_millis().to_string()];

@@ -3,7 +3,7 @@ use std::borrow::Cow;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CommandError(pub(crate) Cow<'static, [u8]>);
 
-/// Why a command failed. A failing command must not have written a reply.
+/// Outcome of a command. A failing command must not have written a reply.
 pub(crate) type CommandResult = Result<(), CommandError>;
 
 impl CommandError {

@@ -63,7 +63,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Pauses the primary for the time of a takeover plus 1 s to one lease. After such a pause, a
+/// Pauses the primary for longer than a takeover takes: by 1 s to one lease. After such a pause, a
 /// primary of Redis 7.0.15 accepted writes for 10 s (measured), until a Sentinel demoted it.
 fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros) -> Fault {
     let longer = Spans::new(Micros::from_secs(1), setting.ttl_us.max(Micros::from_secs(1)));

@@ -1,5 +1,5 @@
-//! Sends bytes to a Chubby replica, which must then answer another client. If the input begins with
-//! 5, the replica is one of five, and connection 0 is initially from another replica.
+//! Sends bytes to a Chubby replica, which must then answer another client. If the first byte
+//! is 5, the replica is one of five, and another replica opens connection 0.
 
 use crate::bench::{Bench, START};
 use fencepost_chubby::{Chubby, Config, Member};

@@ -1,4 +1,4 @@
-//! The pages from which programs read the clocks without a stop, one for each address space.
+//! Memory pages, one per address space, from which programs read the clocks without a system call.
 
 use super::memory::file_in_memory;
 use std::arch::global_asm;

@@ -34,7 +34,7 @@ pub struct LoadReport {
     pub config: LoadConfig,
     /// Baseline for comparison: one process, which never waits for another process.
     pub alone: LoadCase,
-    /// Results, one case for each way of waiting, in the order of the command line.
+    /// Results: one case for each `--waiting` value, in command-line order.
     pub cases: Vec<LoadCase>,
 }
 

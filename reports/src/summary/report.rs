@@ -296,7 +296,7 @@ pub struct Remedy {
     pub seeds_from: Seed,
 }
 
-/// Effect of a safeguard on the violation in the same run.
+/// Result of running the same plan with a safeguard.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

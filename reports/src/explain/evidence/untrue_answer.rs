@@ -111,7 +111,8 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<U
     obstacle.map(misheard).or(is_unfounded.then_some(UntrueAnswer::Unfounded))
 }
 
-/// Returns the start of the acquire that wrote the remaining value, or else of the failed call.
+/// Returns the start of the acquire that wrote the remaining value or, if none is known, the start
+/// of the failed call.
 fn refused_from(timeline: &Timeline<'_>, finding: &Finding, operation: u64) -> Option<SimTime> {
     let told = timeline.acquisition_of(operation).map(|index| &timeline.acquisitions[index]);
     let value = finding.witness.iter().find_map(|index| {

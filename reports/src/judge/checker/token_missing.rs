@@ -1,4 +1,4 @@
-//! Checks that every lease has a fencing token, if the lock promises tokens.
+//! Checks that every granted acquire returned a fencing token, if the lock promises tokens.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

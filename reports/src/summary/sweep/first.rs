@@ -60,7 +60,7 @@ pub struct OpenBlock {
 }
 
 impl SeedsToFirst {
-    /// Adds the result of a seed that has not been added before.
+    /// Adds a seed's result. Each seed may be added only once.
     pub fn add(&mut self, seed: Seed, violated: bool) {
         let mut completes = false;
         for length in LENGTHS {

@@ -43,8 +43,8 @@ pub(crate) struct ServeArguments {
         value_parser = clap::value_parser!(u16).range(1..=64),
     )]
     pub(crate) nodes: u16,
-    /// Number of servers of a zookeeper ensemble, an etcd cluster, a chubby cell or a gemfire
-    /// system: 1, 3 or 5 [default: 1].
+    /// Number of servers in a zookeeper ensemble, etcd cluster, chubby cell or gemfire system: 1, 3
+    /// or 5 [default: 1].
     #[arg(long, value_name = "N", value_parser = ensemble)]
     pub(crate) servers: Option<u16>,
     /// Number of replicas of the redis master, 0 to 64.

@@ -56,7 +56,7 @@ pub(crate) struct ProjectArguments {
     /// the repository. See docs/project-file.md.
     #[arg(long, value_name = "FILE", help_heading = "Project")]
     pub(crate) config: Option<PathBuf>,
-    /// Also apply the options in the table [profile.NAME] of the TOML file.
+    /// Also apply the options in the [profile.NAME] table of the --config file.
     #[arg(long, value_name = "NAME", help_heading = "Project")]
     pub(crate) profile: Option<String>,
     /// Do not read fencepost.toml.

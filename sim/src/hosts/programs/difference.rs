@@ -18,7 +18,7 @@ pub fn first_difference(one: &[&Life], other: &[&Life]) -> Option<String> {
     differences.min_by_key(Difference::monotonic_us).map(|earliest| earliest.to_string())
 }
 
-/// The first call in which two lives of a program differ.
+/// The first call at which two executions of a program differ.
 struct Difference<'l> {
     life: &'l Life,
     place: usize,
