@@ -107,7 +107,7 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
     );
     refuses(
         &["serve", "--coordinator", "memcached", "--dir", "x"],
-        &["--dir", "redis, zookeeper, postgresql, mysql, etcd, chubby", "memcached"],
+        &["--dir", "redis, zookeeper, postgresql, mysql, etcd or chubby", "memcached"],
     );
     refuses(
         &["--coordinator", "zookeeper", "--client", "redlock"],

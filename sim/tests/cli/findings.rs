@@ -264,6 +264,8 @@ fn files_that_cannot_be_written_are_refused_before_the_runs() {
         let words = ["sweep", "--seeds", "0..1000000000", option, path];
         let line = refusal_in(folder.path(), &words);
         assert!(line.starts_with(&format!("error: {option} '{path}': ")), "{line}");
-        assert!(line.contains(": expected a f") && !line.contains("tmp-fencepost"), "{line}");
+        let kind = if option == "--out" { "folder" } else { "writable file" };
+        assert!(line.contains(&format!(": expected a {kind}")), "{line}");
+        assert!(!line.contains("tmp-fencepost"), "{line}");
     }
 }

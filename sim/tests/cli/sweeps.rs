@@ -381,8 +381,8 @@ fn a_file_that_cannot_be_written_is_named_once_before_the_runs() {
         &["--seeds", "0..30", "--fault", "pause", "--no-shrink", "--out", "out"],
     );
     assert_eq!((answer.status, answer.stdout.as_str()), (2, ""));
-    let said = "error: --out 'out/sweep-1-of-1.checkpoint': is a directory: expected a file that \
-                can be written\n";
+    let said = "error: --out 'out/sweep-1-of-1.checkpoint': is a directory: expected a writable \
+                file\n";
     assert_eq!(answer.stderr, said);
 }
 

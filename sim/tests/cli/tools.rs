@@ -110,8 +110,11 @@ fn a_matrix_of_one_rule_counts_the_runs_that_broke_it() {
         (&["--kind", "overlaps"], "did you mean 'overlap'"),
         (&["--kind", "held-forever"], "--set held-bound=DURATION"),
         (&["--kind", "held-forever", "--from", "sweep.json"], "--set held-bound=DURATION"),
-        (&["--kind", "overlap", "--from", "matrix.json"], "broke unavailable, not overlap"),
-        (&["--check", "matrix.json"], "not any rule: expected --kind unavailable"),
+        (
+            &["--kind", "overlap", "--from", "matrix.json"],
+            "counts violations of unavailable, not of overlap",
+        ),
+        (&["--check", "matrix.json"], "not of any rule: expected --kind unavailable"),
     ];
     for (asked, says) in refused {
         is_refused(&made(asked), &[says]);
