@@ -1,4 +1,5 @@
-//! Runs a program, a `Group` of traced threads, without the simulator. If all threads wait, time jumps to the next event.
+//! Runs a program, a `Group` of traced threads, without the simulator. If all threads wait, time
+//! jumps to the next event.
 
 pub(crate) mod server;
 

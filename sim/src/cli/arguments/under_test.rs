@@ -5,7 +5,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct LockArguments {
-    /// Lua file that implements a lock to test. Repeat the option for several locks.
+    /// Lua file that implements a lock. Repeat the option for several locks.
     ///
     /// This option replaces the default locks. To add built-in locks, use --client. See
     /// docs/lock-in-lua.md.

@@ -103,8 +103,8 @@ impl Exploration<'_> {
         &self.sites[kind as usize]
     }
 
-    /// Estimates the number of a shard's runs. For plans with at most one fault or delay, the number is
-    /// exact once all first faults and delays are placed.
+    /// Estimates the number of a shard's runs. For plans with at most one fault or delay, the
+    /// number is exact once all first faults and delays are placed.
     pub fn counted(&self, survey: &Survey, shard: Shard) -> Survey {
         let mut runs = [0_u128; 4];
         for (level, units) in self.units() {
