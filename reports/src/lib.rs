@@ -56,6 +56,7 @@ pub use record::history::{
     Access, Action, Availability, Change, Ended, Event, GivingUp, Header, History, Keeping,
     StorageRule, Turn, What, WhyEnded, Workload,
 };
+pub use record::listed::listed;
 pub use record::trace::{Trace, WireMessage};
 pub use record::validate::{InvalidHistory, validate};
 pub use summary::facts::{RunContext, RunFacts};

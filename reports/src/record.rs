@@ -3,6 +3,7 @@
 pub mod checksum;
 pub mod digest;
 pub mod history;
+pub mod listed;
 pub mod programs;
 #[cfg(test)]
 pub(crate) mod story;

@@ -10,6 +10,7 @@ use super::evidence::{
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{Acquisition, Grant, KeyEnd, Moment, Timeline, creator};
 use crate::record::history::{Change, What};
+use crate::record::listed::listed;
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::BTreeSet;
 
@@ -111,7 +112,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         let servers: Vec<Node> = self.servers_where(is_change).into_iter().collect();
         match servers.len() {
             0 => (self.held_at(), true),
-            many => (listed(&servers), many == 1),
+            many => (listed(&servers, "and"), many == 1),
         }
     }
 
@@ -149,7 +150,7 @@ impl<'t, 'h> Scene<'t, 'h> {
             return (self.taken_at(), true);
         }
         let servers: Vec<Node> = crashed.into_iter().collect();
-        (listed(&servers), servers.len() == 1)
+        (listed(&servers, "and"), servers.len() == 1)
     }
 
     pub(super) fn servers_without_memory(&self) -> Option<String> {
@@ -158,7 +159,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         let servers = self.servers_where(is_forgotten).into_iter();
         let granted = |node: &Node| taken.servers.iter().any(|(server, _)| server == node);
         let servers: Vec<Node> = servers.filter(granted).collect();
-        (!servers.is_empty()).then(|| listed(&servers))
+        (!servers.is_empty()).then(|| listed(&servers, "and"))
     }
 
     /// Returns when the holder's own process removed the lock. If that process did not remove the
@@ -402,13 +403,6 @@ impl<'t, 'h> Scene<'t, 'h> {
 fn server(acquisition: &Acquisition<'_>) -> String {
     let grant = acquisition.grant.as_ref();
     grant.map_or("the server".to_owned(), |grant| grant.node.to_string())
-}
-
-pub(super) fn listed(nodes: &[Node]) -> String {
-    match nodes {
-        [first @ .., last] if !first.is_empty() => format!("{} and {last}", names(first)),
-        _ => names(nodes),
-    }
 }
 
 pub(super) fn names(nodes: &[Node]) -> String {

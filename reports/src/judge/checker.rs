@@ -25,7 +25,6 @@ mod second_opinion;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::Timeline;
-use fencepost_faults::Node;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Checker {
@@ -63,15 +62,6 @@ checkers! {
     starved: Starved = MEANING;
     held_forever: HeldForever = MEANING;
     unavailable: Unavailable = MEANING;
-}
-
-/// Joins names for a sentence: `client-1, client-2 and client-3`.
-fn listed(nodes: &[Node]) -> String {
-    let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
-    match names.split_last() {
-        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
-        _ => names.join(""),
-    }
 }
 
 fn grants_of(timeline: &Timeline<'_>, clash: Option<Clash>) -> Vec<usize> {

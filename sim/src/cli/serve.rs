@@ -16,6 +16,7 @@ use bytes::Bytes;
 use fake_redis::config::NodeConfig;
 use fake_redis::serve::ServeOptions;
 use fencepost_clients::Coordinator;
+use fencepost_reports::listed;
 use fencepost_serve::{Announcement, StopOn};
 use play::play;
 use std::ops::ControlFlow;
@@ -123,11 +124,7 @@ fn refuse_foreign(arguments: &ServeArguments, coordinator: Coordinator) -> Resul
     ];
     let is_foreign = |entry: &(_, bool, &[Coordinator])| entry.1 && !entry.2.contains(&coordinator);
     let Some((flag, _, owners)) = given.into_iter().find(is_foreign) else { return Ok(()) };
-    let owners: Vec<_> = owners.iter().map(|owner| owner.name()).collect();
-    let owners = match owners.split_last() {
-        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
-        _ => owners.join(", "),
-    };
+    let owners = listed(owners.iter().map(|owner| owner.name()), "or");
     Err(Failure::wrong(format!(
         "{flag} does not work with --coordinator {}: expected --coordinator {owners}",
         coordinator.name()

@@ -282,5 +282,5 @@ fn a_program_against_another_coordinator_says_so_in_its_report_and_bad_input_is_
     let sentinel = ["--coordinator", "etcd", "--deployment", "sentinel"];
     refused(&sentinel, "--deployment 'sentinel': expected cluster or single for programs on etcd");
     refused(&["--coordinator", "consul"], "unknown coordinator 'consul'");
-    refused(&["--deployment", "cell"], "expected single or sentinel or independent");
+    refused(&["--deployment", "cell"], "expected single, sentinel or independent");
 }

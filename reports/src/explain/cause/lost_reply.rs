@@ -1,7 +1,8 @@
 use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;
-use crate::explain::scene::{Scene, listed};
+use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
+use crate::record::listed::listed;
 use fencepost_faults::{FaultKind, Impact};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -78,6 +79,6 @@ pub(super) fn counted(case: &Case<'_, '_>) -> Option<String> {
     Some(format!(
         "{} still counted an earlier acquire of {process}. A release only lowers the count by one, \
          so the lock remained there.",
-        listed(&servers)
+        listed(&servers, "and")
     ))
 }

@@ -1,7 +1,8 @@
 use super::entry::Entry;
 use crate::explain::evidence::Case;
-use crate::explain::scene::{Scene, listed};
+use crate::explain::scene::Scene;
 use crate::judge::timeline::{FaultSpan, Timeline};
+use crate::record::listed::listed;
 use fencepost_faults::{Node, SimTime};
 
 pub(super) static ENTRY: Entry = Entry {
@@ -72,7 +73,7 @@ fn faults(
 }
 
 fn described(fault: &FaultSpan<'_>) -> String {
-    let (kind, nodes, from) = (fault.kind, listed(fault.nodes), fault.from.time);
+    let (kind, nodes, from) = (fault.kind, listed(fault.nodes, "and"), fault.from.time);
     match fault.to.map(|to| to.time).filter(|to| *to > from) {
         Some(to) => format!("{kind} of {nodes} from {from} to {to}"),
         None => format!("{kind} of {nodes} at {from}"),

@@ -4,6 +4,7 @@ use super::server::{grantee, is_lowered, is_zero};
 use super::{after_event, before_event, obstacle};
 use crate::judge::timeline::is_one_owner;
 use crate::record::history::{Change, Event, History, What};
+use crate::record::listed::listed;
 use fencepost_faults::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,11 +34,11 @@ pub(super) fn leaves(history: &History, event: &Event, operation: u64, is_inside
         Outcome::Unknown(reason) if is_of_many => unknown_outcome(reason),
         _ if effects.removed_own => " and releases the lock".to_owned(),
         _ if !effects.lowered_at.is_empty() => {
-            let servers = listed(&effects.lowered_at);
+            let servers = listed(&effects.lowered_at, "and");
             format!(", but its release only lowers the count of its lock at {servers}")
         }
         _ if !effects.removed_of.is_empty() => {
-            format!(", but its release removes the lock of {}", listed(&effects.removed_of))
+            format!(", but its release removes the lock of {}", listed(&effects.removed_of, "and"))
         }
         Outcome::Succeeded if !effects.is_any && is_gone(history, event) => {
             ", but its release finds no lock".to_owned()
@@ -122,11 +123,6 @@ fn is_gone(history: &History, event: &Event) -> bool {
         held.insert(earlier.node, owner.filter(|_| is_set));
     }
     had_any && held.values().all(|owner| *owner != Some(event.node))
-}
-
-fn listed(nodes: &BTreeSet<Node>) -> String {
-    let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
-    names.join(" and ")
 }
 
 #[cfg(test)]

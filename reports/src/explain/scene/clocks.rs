@@ -1,9 +1,10 @@
 //! The wrong clocks of a scene.
 
-use super::{Scene, listed, names};
+use super::{Scene, names};
 use crate::explain::evidence::{begins_with_unix_time, early_loss};
 use crate::judge::timeline::{FaultSpan, KeyEnd, Moment};
 use crate::record::history::Change;
+use crate::record::listed::listed;
 use fencepost_faults::{FaultKind, Node};
 use std::collections::BTreeSet;
 
@@ -24,7 +25,7 @@ impl<'t, 'h> Scene<'t, 'h> {
                 let numbers: Vec<String> =
                     faults.iter().map(|fault| fault.id.to_string()).collect();
                 let (verb, numbers) = (verb.replace("was ", "were "), numbers.join(", "));
-                format!("The clocks of {} {verb} (faults {numbers})", listed(&nodes))
+                format!("The clocks of {} {verb} (faults {numbers})", listed(&nodes, "and"))
             }
         }
     }

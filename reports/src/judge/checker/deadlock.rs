@@ -5,6 +5,7 @@ use crate::judge::finding::{Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Acquisition, Moment, Timeline};
 use crate::record::history::What;
+use crate::record::listed::listed;
 use fencepost_faults::{Node, SimTime};
 
 pub(super) const CHECKER: Checker = Checker { name: "deadlock", check };
@@ -33,7 +34,7 @@ pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
          At the end no pending event could wake a process: no timer, no message from or to a \
          process, no answer from a server.",
         timeline.end,
-        super::listed(&processes)
+        listed(&processes, "and")
     );
     let mut witness: Vec<usize> =
         waiting.iter().flat_map(|(one, told)| [one.invoked.index, told.index]).collect();

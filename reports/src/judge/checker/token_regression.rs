@@ -100,27 +100,23 @@ mod tests {
         assert_eq!(regressions(story), []);
     }
 
+    fn said(process: u16, token: u64) -> String {
+        let story = Story::new().takes_with_token(1, 1, "a", 7).releases(2, 1);
+        let found = regressions(story.takes_with_token(3, process, "b", token));
+        assert_eq!(found.len(), 1);
+        found[0].what.clone()
+    }
+
     #[test]
     fn rejects_a_token_that_is_given_twice() {
-        let said = |process: u16| {
-            let story = Story::new().takes_with_token(1, 1, "a", 7).releases(2, 1);
-            let found = regressions(story.takes_with_token(3, process, "b", 7));
-            assert_eq!(found.len(), 1);
-            found[0].what.clone()
-        };
-        assert_eq!(said(2), "client-1 and client-2 both got fencing token 7.");
-        assert_eq!(said(1), "client-1 got fencing token 7 twice.");
+        assert_eq!(said(2, 7), "client-1 and client-2 both got fencing token 7.");
+        assert_eq!(said(1, 7), "client-1 got fencing token 7 twice.");
     }
 
     #[test]
     fn rejects_a_token_that_goes_back() {
-        let said = |process: u16| {
-            let story = Story::new().takes_with_token(1, 1, "a", 7).releases(2, 1);
-            let found = regressions(story.takes_with_token(3, process, "b", 3));
-            assert_eq!(found.len(), 1);
-            found[0].what.clone()
-        };
-        assert_eq!(said(2), "client-2 got fencing token 3, lower than client-1's earlier token 7.");
-        assert_eq!(said(1), "client-1 got fencing token 3, lower than its earlier token 7.");
+        let told = "client-2 got fencing token 3, lower than client-1's earlier token 7.";
+        assert_eq!(said(2, 3), told);
+        assert_eq!(said(1, 3), "client-1 got fencing token 3, lower than its earlier token 7.");
     }
 }

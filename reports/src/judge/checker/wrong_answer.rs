@@ -15,13 +15,14 @@ mod shortened;
 
 pub(crate) use granted::{Unsupported, too_few, unsupported, was_granted, was_over};
 
-use super::{Checker, listed};
+use super::Checker;
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{
     Acquisition, KeyEnd, KeySpan, Moment, Outcome, Section, Timeline, is_one_owner,
 };
 use crate::record::history::{Action, Change, What};
+use crate::record::listed::listed;
 use fencepost_faults::{Micros, Node};
 use std::collections::BTreeSet;
 
@@ -212,7 +213,7 @@ fn is_quorum(timeline: &Timeline<'_>, spans: &[&KeySpan<'_>]) -> bool {
 
 fn servers(spans: &[&KeySpan<'_>]) -> String {
     let nodes: BTreeSet<Node> = spans.iter().map(|span| span.node).collect();
-    listed(&nodes.into_iter().collect::<Vec<_>>())
+    listed(nodes, "and")
 }
 
 fn finding(

@@ -1,5 +1,6 @@
 use super::hashed::hashed;
 use fencepost_clients::Coordinator;
+use fencepost_reports::listed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -53,11 +54,7 @@ impl InvalidServers {
 }
 
 pub(crate) fn names() -> String {
-    let names: Vec<&str> = HAVE_SERVERS.iter().map(|coordinator| coordinator.name()).collect();
-    match names.split_last() {
-        Some((last, others)) => format!("{} or {last}", others.join(", ")),
-        None => String::new(),
-    }
+    listed(HAVE_SERVERS.iter().map(|coordinator| coordinator.name()), "or")
 }
 
 pub(crate) const HAVE_SERVERS: [Coordinator; 6] = [

@@ -5,6 +5,7 @@ use fencepost_clients::{
     Acquisition, Algorithm, Coordinator, Definition, Deployment, Env, Lease, Lock, LockForm,
     Release, ServerLock, Servers, Settings,
 };
+use fencepost_reports::listed;
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -189,11 +190,10 @@ impl Program {
         if valid.contains(&self.deployment) {
             return Ok(());
         }
-        let names: Vec<&str> = valid.iter().map(|one| one.name()).collect();
         Err(InvalidProgram::Deployment {
             asked: self.deployment,
             coordinator: self.coordinator.name(),
-            expected: names.join(" or "),
+            expected: listed(valid.iter().map(|one| one.name()), "or"),
         })
     }
 

@@ -354,7 +354,8 @@ fn a_process_that_removes_a_lock_as_it_acquires_is_named() {
     let removed = "While acquiring the lock, client-3 removed client-2's lock.";
     assert!(overlap.ends_with(removed), "{overlap}");
     let foreign = told(Kind::ForeignRelease, story());
-    assert!(foreign.ends_with(" did so while acquiring the lock."), "{foreign}");
+    assert!(foreign.starts_with("client-2 removed the lock of client-1 "), "{foreign}");
+    assert!(foreign.ends_with(". client-2 did so while acquiring the lock."), "{foreign}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use super::rerun::listed;
+use crate::record::listed::listed;
 use crate::summary::report::RunReport;
 use fencepost_faults::{Direction, Fault, FaultPlan, Impact, Micros, Node, TimedFault};
 
@@ -17,7 +17,7 @@ pub(crate) fn fault(fault: &Fault) -> String {
         Fault::Crash { node, down_us } => format!("{node} crashes{}", back(*down_us)),
         Fault::PowerLoss { node, down_us } => format!("{node} loses power{}", back(*down_us)),
         Fault::Partition { side_a, side_b, direction, duration_us } => {
-            let (a, b) = (joined(side_a, "or"), joined(side_b, "or"));
+            let (a, b) = (listed(side_a, "or"), listed(side_b, "or"));
             match direction {
                 Direction::Both => {
                     format!("no message passes between {a} and {b} for {duration_us}")
@@ -26,7 +26,7 @@ pub(crate) fn fault(fault: &Fault) -> String {
             }
         }
         Fault::Delay { from, to, extra_us_min, extra_us_max, duration_us } => {
-            let (from, to) = (joined(from, "and"), joined(to, "and"));
+            let (from, to) = (listed(from, "and"), listed(to, "and"));
             let extra = match extra_us_min == extra_us_max {
                 true => extra_us_max.to_string(),
                 false => format!("{extra_us_min} to {extra_us_max}"),
@@ -141,11 +141,6 @@ fn back(down: Option<Micros>) -> String {
         Some(Micros::ZERO) => " and is back immediately".to_owned(),
         Some(down) => format!(" and is back after {down}"),
     }
-}
-
-fn joined(nodes: &[Node], conjunction: &str) -> String {
-    let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
-    listed(&names, conjunction)
 }
 
 fn percent(ppm: u32) -> String {

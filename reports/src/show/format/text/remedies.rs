@@ -1,5 +1,6 @@
-use super::rerun::{listed, safeguard};
+use super::rerun::safeguard;
 use crate::judge::finding::Kind;
+use crate::record::listed::listed;
 use crate::summary::report::{OnThisPlan, Remedy, ViolationReport};
 use crate::summary::sweep::Rate;
 

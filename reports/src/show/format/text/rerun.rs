@@ -2,6 +2,7 @@
 
 use crate::explain::literature::Expected;
 use crate::judge::finding::Kind;
+use crate::record::listed::listed;
 use crate::summary::report::{Boundary, ButFor, MinimalRun, OnThisPlan, Remedy, ViolationReport};
 use crate::summary::sweep::Rate;
 use fencepost_faults::shrink::Magnitude;
@@ -60,15 +61,6 @@ pub(crate) fn share(broken: u64, unknown: u64, seeds: u64) -> String {
 
 fn percent(rate: f64) -> String {
     format!("{:.0}", rate * 100.0)
-}
-
-pub(super) fn listed(parts: &[String], conjunction: &str) -> String {
-    match parts {
-        [first @ .., last] if !first.is_empty() => {
-            format!("{} {conjunction} {last}", first.join(", "))
-        }
-        _ => parts.join(""),
-    }
 }
 
 /// Names the processes that the violation involves in the minimal run. Returns `None` if they are
