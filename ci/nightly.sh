@@ -37,6 +37,7 @@ export FENCEPOST_REAL_REDIS=1 FENCEPOST_REAL_MEMCACHED=1 FENCEPOST_REAL_POSTGRES
 export FENCEPOST_REAL_MYSQL=1 FENCEPOST_REAL_ETCD=1 FENCEPOST_REAL_ZOOKEEPER=1 FENCEPOST_REAL_BEANSTALKD=1
 check cargo test --workspace --locked -- --ignored --skip fails_under_pauses \
   --skip more_time_makes_no_shorter_way_with_5_masters
+FENCEPOST_PROGRAMS=all check cargo test -p fencepost --locked --test programs
 PROPTEST_CASES=20000 check cargo test --quiet --workspace --lib --locked
 
 check fuzz/run.sh replay

@@ -142,7 +142,7 @@ done
 if [ $# -eq 0 ]; then
   export PATH="$FOLDER/python/bin:$PATH" NODE_PATH="$FOLDER/node_modules"
   cargo test -p fencepost-programs --locked
-  FENCEPOST_PROGRAM_FAULTS=all cargo test -p fencepost --locked --test programs -- --nocapture
+  FENCEPOST_PROGRAMS=all cargo test -p fencepost --locked --test programs -- --nocapture
 fi
 if [ "${1:-}" = models ]; then
   shift

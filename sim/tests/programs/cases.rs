@@ -111,6 +111,11 @@ pub(crate) fn first_broken(
     panic!("no {kind} in seeds {seeds:?}");
 }
 
+/// Returns the seeds of a fixed program, whose flawed twin shows the violation with seed `first`.
+pub(crate) fn twin_seeds(first: u64, thorough: u64) -> std::ops::Range<u64> {
+    0..if crate::is_thorough() { thorough.max(first + 1) } else { first + 1 }
+}
+
 pub(crate) fn reason(facts: &RunFacts) -> &str {
     match &facts.verdict {
         Verdict::Unknown { reason } => reason,
@@ -191,7 +196,7 @@ fn a_grant_that_nobody_heard_of_keeps_the_lock_from_those_who_want_it() {
     };
     let of = |seed| case(ORPHANS, 4).set(short).under("lost-reply", seed);
     let Some((first, _)) = first_broken(0..8, Kind::Unavailable, of) else { return };
-    for seed in 0..=first {
+    for seed in twin_seeds(first, 8) {
         let reclaimed = of(seed).with(&[("RECLAIM", "1")]).run().unwrap();
         assert_eq!(found(&reclaimed), [], "{seed}");
     }
@@ -211,18 +216,23 @@ for cycle in range(CYCLES):
 
 #[test]
 fn a_thread_that_dies_while_its_process_lives_on_makes_the_run_unknown() {
+    let mut died = 0;
     for seed in 0..6 {
         let Some(facts) = case(THREAD_DIES, 20).under("lost-reply", seed).run() else {
             return;
         };
-        if facts.has_failed() {
-            let told = "lost a thread to an uncaught error at ";
-            assert!(reason(&facts).contains(told), "{}", reason(&facts));
-            assert!(reason(&facts).contains(": prelude.Lost: "), "{}", reason(&facts));
+        if !facts.has_failed() {
+            continue;
+        }
+        died += 1;
+        let told = "lost a thread to an uncaught error at ";
+        assert!(reason(&facts).contains(told), "{}", reason(&facts));
+        assert!(reason(&facts).contains(": prelude.Lost: "), "{}", reason(&facts));
+        if !crate::is_thorough() {
             return;
         }
     }
-    panic!("no thread died in six seeds");
+    assert!(died > 0);
 }
 
 const WAITS_AFTER_A_CAUGHT_ERROR: &str = r#"
@@ -367,8 +377,12 @@ fn the_only_key_that_a_program_locks_is_watched() {
     assert_eq!(facts.verdict, Verdict::Valid);
     assert!(facts.note.as_ref().unwrap().contains("'app:orders'"), "{:?}", facts.note);
     let paused = |seed| case(OTHER_KEY, 8).under("pause", seed);
-    let (_, facts) = first_broken(0..3, Kind::Overlap, paused).unwrap();
-    assert!(!found(&facts).iter().any(|(_, cause)| *cause == Cause::Unexplained));
+    let (first, facts) = first_broken(0..3, Kind::Overlap, paused).unwrap();
+    let others = twin_seeds(first, 3).filter(|seed| *seed != first);
+    let others = others.map(|seed| paused(seed).run().unwrap());
+    for facts in others.chain([facts]) {
+        assert!(!found(&facts).iter().any(|(_, cause)| *cause == Cause::Unexplained));
+    }
 }
 
 const THREADS: &str = r#"

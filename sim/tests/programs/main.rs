@@ -24,15 +24,19 @@ const FAULTS: &[&str] = &[
     "none", "pause", "failover", "restart", "clock-jump", "partition", "lost-reply", "client-crash",
 ];
 
+/// `true` if the tests run all faults, seeds and cycles, as `ci/nightly.sh` does.
+fn is_thorough() -> bool {
+    std::env::var_os("FENCEPOST_PROGRAMS").is_some_and(|which| which == "all")
+}
+
 /// The shell script starts a process for each command, and tracing a process is slow.
 fn cycles_of(worker: &str) -> u32 {
-    if worker == "redis-cli" { 2 } else { 6 }
+    if worker == "redis-cli" && !is_thorough() { 2 } else { 6 }
 }
 
 fn faults_of(worker: &str) -> &'static [&'static str] {
-    let all = std::env::var_os("FENCEPOST_PROGRAM_FAULTS").is_some_and(|which| which == "all");
     match worker {
-        _ if all => FAULTS,
+        _ if is_thorough() => FAULTS,
         "cc -static" => FAULTS,
         // Starting the Java virtual machine takes most of a run.
         "javac" => &["none", "restart"],
@@ -300,8 +304,9 @@ fn both_engines_tell_the_same_history() {
         eprintln!("skipped: no C compiler");
         return;
     };
-    for fault in ["none", "failover", "client-crash"] {
-        let spec = spec(&program, fault, 5, 3);
+    let (cycles, more): (u32, &[&str]) = if is_thorough() { (6, &["pause"]) } else { (3, &[]) };
+    for fault in ["none", "failover", "client-crash"].iter().chain(more) {
+        let spec = spec(&program, fault, 5, cycles);
         let (fast, turmoil) = (spec.run(Engine::Fast).unwrap(), spec.run(Engine::Turmoil).unwrap());
         assert_eq!(fast.history, turmoil.history, "{fault}");
     }
