@@ -12,6 +12,7 @@ mod compare;
 mod explore;
 mod exported;
 mod findings;
+mod foreign_settings;
 mod limits;
 mod lua_locks;
 mod names;
@@ -21,6 +22,8 @@ mod own_servers;
 mod programs;
 mod project;
 mod readme;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod real_groups;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod real_servers;
 mod replays;
