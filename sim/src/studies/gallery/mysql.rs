@@ -8,13 +8,14 @@ const GET_LOCK: [&str; 5] = [
     "It returns 1 if the lock was granted, and 0 after a timeout.",
     "Read the guarded value, work on it, write it back.",
     "Release: `SELECT RELEASE_LOCK(name)` on the same connection.",
-    "The server frees the lock when the session ends, which is when its connection ends.",
+    "The server frees the lock when the session ends, that is, when its connection closes.",
 ];
 
 pub(super) const EXHIBITS: &[Exhibit] = &[Exhibit {
     name: "mysql-restarted",
     title: "GET_LOCK and a restart",
-    question: "GET_LOCK never expires, and its holder is not paused. Why do two processes hold it?",
+    question: "A lock taken with GET_LOCK never expires, and its holder is not paused. Why do two \
+               processes hold it?",
     protocol: GET_LOCK,
     run: Run { client: "mysql-get-lock", fault: "restart", seed: 1 },
     settings: &[],

@@ -6,7 +6,7 @@ const ROW: [&str; 5] = [
     "In one transaction, `UPDATE` the row if it has the process's own client id or has expired by \
      the process's own clock; if no row changed, `INSERT` one.",
     "The row holds its expiry time: the process's own clock plus the ttl.",
-    "If no row changed, sleep for 100 ms and try again.",
+    "If neither statement changed a row, sleep for 100 ms and try again.",
     "Read the guarded value, work on it, write it back.",
     "Release: `DELETE` the row if it has the process's own client id.",
 ];
@@ -14,7 +14,7 @@ const SHEDLOCK: [&str; 5] = [
     "Acquire: `INSERT` the row if it does not exist; otherwise `UPDATE` it if it has expired by \
      the database's clock.",
     "The row holds its expiry time: the database's clock plus the ttl.",
-    "If no row changed, wait for a random delay and try again.",
+    "If neither statement changed a row, wait for a random delay and try again.",
     "Read the guarded value, work on it, write it back.",
     "Release: `UPDATE` the row so that it expires now.",
 ];
@@ -23,7 +23,7 @@ const ADVISORY: [&str; 5] = [
     "If it returns false, wait for a random delay and try again.",
     "Read the guarded value, work on it, write it back.",
     "Release: `SELECT pg_advisory_unlock(n)` on the same connection.",
-    "The server frees the lock when the session ends, which is when its connection ends.",
+    "The server frees the lock when the session ends, that is, when its connection closes.",
 ];
 
 pub(super) const EXHIBITS: &[Exhibit] = &[
@@ -75,7 +75,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         run: Run { client: "shedlock-db-time", fault: "failover", seed: 18 },
         settings: &[("old-primary", "stopped")],
         target: Target { kind: Kind::LostUpdate, cause: Cause::AsyncReplicationLoss },
-        remedy: "Let each commit wait until the standby has it (`synchronous_standby_names`), and \
+        remedy: "Make each commit wait until the standby has it (`synchronous_standby_names`), and \
                  stop the old primary before promoting the standby.",
         fixed: Some(Fixed {
             client: "shedlock-db-time",

@@ -180,7 +180,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     },
     Exhibit {
         name: "a-time-is-no-owner",
-        title: "A release that compares a time",
+        title: "A release guarded only by a time",
         question: "The key holds the end of the lease, and the holder sends DEL only before that \
                    end. Can DEL still remove another process's lock?",
         protocol: [

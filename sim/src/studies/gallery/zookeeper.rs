@@ -101,7 +101,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "zookeeper-czxid",
         title: "Two holders without harm, on ZooKeeper",
-        question: "Does the czxid as a fencing token prevent two simultaneous holders?",
+        question: "Does using the czxid as a fencing token prevent two simultaneous holders?",
         protocol: FENCED,
         run: Run { client: "curator-fencing", fault: "pause", seed: 2 },
         settings: &[],
