@@ -158,7 +158,7 @@ struct Script<'c, C: Cluster> {
 
 impl<C: Cluster> Script<'_, C> {
     fn note(&mut self, what: &str, said: &[u8]) {
-        // Whether an answer contains this text depends on the time of the election.
+        // The time of the election decides whether an answer contains this text.
         let shown = self.plain.show(said).replace(LEADER_FAILED, "");
         let is_size = |line: &&str| usize::from_str_radix(line, 16).is_ok();
         let shown = shown.lines().filter(|line| !is_size(line)).collect::<Vec<_>>().join("\n");
