@@ -3,7 +3,9 @@
 use fencepost_machine::{MonotonicTime, Now, WallTime};
 use fencepost_memcached::{Config, Memcached};
 use fencepost_testing::differential::differential;
-use fencepost_testing::{Bench, Process, free_port, instant, rest, skip, wait_until_ready};
+use fencepost_testing::{
+    Bench, PATIENCE, Process, free_port, instant, rest, skip, wait_until_ready,
+};
 use proptest::prelude::*;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -44,7 +46,7 @@ impl Real {
     fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream
     }
 }

@@ -1,9 +1,8 @@
-use fencepost_testing::{Process, free_port, wait_for, wait_until_ready};
+use fencepost_testing::{PATIENCE, Process, free_port, wait_for, wait_until_ready};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 pub(crate) fn skip(program: &str) {
     fencepost_testing::skip("FENCEPOST_REAL_REDIS", &format!("{program} 7.0"));
@@ -132,7 +131,7 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) fn of(port: u16) -> Client {
         let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         Client { stream, received: Vec::new() }
     }
 

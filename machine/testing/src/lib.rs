@@ -15,7 +15,9 @@ mod world;
 pub use bench::Bench;
 #[cfg(unix)]
 pub use nobody::{give_to_nobody, run_as_nobody};
-pub use real::{Process, free_port, instant, rest, signal, skip, wait_for, wait_until_ready};
+pub use real::{
+    PATIENCE, Process, free_port, instant, rest, signal, skip, wait_for, wait_until_ready,
+};
 pub use world::{Crash, End, Host, World, members};
 
 /// Implements `Deref` and `DerefMut` for a wrapper, for example of a [`Bench`] or a [`World`].

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 /// Ports for servers. On Linux and macOS, outgoing connections use higher ports by default.
 const PORTS: std::ops::Range<u32> = 15_000..32_000;
 const PORTS_PER_PROCESS: u32 = 61;
+/// Longest wait for the answer of a real server, which other work on the machine may delay.
+pub const PATIENCE: Duration = Duration::from_secs(60);
 const POLLS_MAX: u32 = 2_400;
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 

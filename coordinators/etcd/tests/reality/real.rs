@@ -1,5 +1,5 @@
 use super::http::{Server, whole};
-use fencepost_testing::{Process, free_port, skip, wait_until_ready};
+use fencepost_testing::{PATIENCE, Process, free_port, skip, wait_until_ready};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
@@ -61,7 +61,7 @@ impl Real {
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream
     }
 }

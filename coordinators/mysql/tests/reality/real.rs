@@ -1,7 +1,8 @@
 use super::packets::{is_whole, query, root, split};
 use fencepost_testing::differential::number;
 use fencepost_testing::{
-    Process, free_port, give_to_nobody, instant, rest, run_as_nobody, skip, wait_until_ready,
+    PATIENCE, Process, free_port, give_to_nobody, instant, rest, run_as_nobody, skip,
+    wait_until_ready,
 };
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -248,5 +249,5 @@ impl Connection {
 }
 
 fn patience() -> Duration {
-    Duration::from_millis(number("FENCEPOST_DIFFERENTIAL_PATIENCE_MS").unwrap_or(10_000))
+    number("FENCEPOST_DIFFERENTIAL_PATIENCE_MS").map_or(PATIENCE, Duration::from_millis)
 }

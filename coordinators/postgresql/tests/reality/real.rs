@@ -1,6 +1,7 @@
 use super::messages::{is_whole, query, shown, split, startup};
 use fencepost_testing::{
-    free_port, give_to_nobody, instant, rest, run_as_nobody, signal, skip, wait_until_ready,
+    PATIENCE, free_port, give_to_nobody, instant, rest, run_as_nobody, signal, skip,
+    wait_until_ready,
 };
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -45,7 +46,7 @@ fn command(program: &Path, folder: &Path) -> Command {
 fn connect(port: u16) -> Option<TcpStream> {
     let stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
     stream.set_nodelay(true).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
+    stream.set_read_timeout(Some(PATIENCE)).ok()?;
     Some(stream)
 }
 
@@ -133,7 +134,7 @@ impl Real {
 
     pub(crate) fn wait_alone(&mut self) {
         let ask = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'";
-        let deadline = instant() + Duration::from_secs(10);
+        let deadline = instant() + PATIENCE;
         while self.observer.as_mut().unwrap().value(ask) != "1" {
             assert!(instant() < deadline, "a session does not end");
             rest(Duration::from_millis(1));
@@ -145,7 +146,7 @@ impl Real {
         let ask = format!(
             "SELECT count(*) FROM pg_stat_activity WHERE pid = {pid} AND wait_event_type = 'Lock'"
         );
-        let deadline = instant() + Duration::from_secs(10);
+        let deadline = instant() + PATIENCE;
         while instant() < deadline {
             let answer = shown(&self.observer.as_mut().unwrap().ask(&query(&ask)));
             if answer.contains("\\u{1}1\"") {

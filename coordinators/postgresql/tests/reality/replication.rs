@@ -3,11 +3,9 @@ use super::messages::{query, shown, startup};
 use super::real::{Connection, Real};
 use fencepost_machine::{ConnectionId, Input};
 use fencepost_postgresql::{Config, Replication};
-use fencepost_testing::{rest, signal};
-use std::time::Duration;
+use fencepost_testing::{signal, wait_for};
 
 const LINK: u32 = 1_000_000;
-const PATIENCE: u32 = 500;
 
 const AT_A_STANDBY: &[&str] = &[
     "SELECT v FROM t",
@@ -119,13 +117,7 @@ impl World {
     }
 
     fn until(session: &mut Connection, sql: &str, wanted: &str) {
-        for _ in 0..PATIENCE {
-            if session.value(sql) == wanted {
-                return;
-            }
-            rest(Duration::from_millis(10));
-        }
-        panic!("{sql}: {wanted} was waited for, and {} came", session.value(sql));
+        wait_for(&format!("{sql}: {wanted}"), || (session.value(sql) == wanted).then_some(()));
     }
 
     fn synchronous(&mut self, names: &str) {
