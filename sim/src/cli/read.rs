@@ -2,6 +2,7 @@ use super::Failure;
 use super::output::{log, read_file};
 use fencepost_reports::documents::read::{read_report, read_sweep};
 use fencepost_reports::{Report, Sweep};
+use serde::de::IgnoredAny;
 use std::fmt::Display;
 use std::path::Path;
 
@@ -9,11 +10,13 @@ pub(super) const SUMMARY: &str = "a summary of `fencepost sweep --format json`";
 
 const REPORT: &str = "a report of `fencepost run --format json`";
 
-fn not_json(path: &Path, text: &str, expected: &str, error: impl Display) -> Failure {
-    match text.trim_start().starts_with('{') {
-        true => Failure::content(path, error),
-        false => Failure::content(path, format!("not JSON: expected {expected}")),
+fn unreadable(path: &Path, text: &str, expected: &str, error: impl Display) -> Failure {
+    if text.trim_start().starts_with('{') {
+        return Failure::content(path, error);
     }
+    let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
+    let problem = if is_json { "" } else { "not JSON: " };
+    Failure::content(path, format!("{problem}expected {expected}"))
 }
 
 pub(super) fn sweep_in(path: &Path) -> Result<Sweep, Failure> {
@@ -21,7 +24,7 @@ pub(super) fn sweep_in(path: &Path) -> Result<Sweep, Failure> {
 }
 
 pub(super) fn sweep_of(path: &Path, text: &str) -> Result<Sweep, Failure> {
-    let sweep = read_sweep(text).map_err(|error| not_json(path, text, SUMMARY, error))?;
+    let sweep = read_sweep(text).map_err(|error| unreadable(path, text, SUMMARY, error))?;
     if sweep.checksum.is_none() {
         unprotected(path, "has no checksum");
     }
@@ -30,7 +33,7 @@ pub(super) fn sweep_of(path: &Path, text: &str) -> Result<Sweep, Failure> {
 
 pub(super) fn report_in(path: &Path) -> Result<Report, Failure> {
     let text = read_file(path, REPORT)?;
-    let report = read_report(&text).map_err(|error| not_json(path, &text, REPORT, error))?;
+    let report = read_report(&text).map_err(|error| unreadable(path, &text, REPORT, error))?;
     if report.runs.iter().any(|run| run.history.is_some() && run.history_checksum.is_none()) {
         unprotected(path, "has a history without a checksum");
     }

@@ -34,6 +34,9 @@ fn a_lua_lock_in_another_place_is_refused_with_the_option() {
         let line = refusal_in(folder.path(), &[command, "notes.md"]);
         assert!(line.starts_with("error: notes.md: not JSON: expected a "), "{line}");
     }
+    std::fs::write(folder.path().join("list.json"), "[]").unwrap();
+    let line = refusal_in(folder.path(), &["shrink", "list.json"]);
+    assert_eq!(line, "error: list.json: expected a report of `fencepost run --format json`");
 }
 
 #[test]
