@@ -23,8 +23,8 @@ pub(crate) const WRITTEN: &[Written] = &[Written {
     twin: within("curator-mutex", often_idle),
     plan: reply_lost_and_cut_off,
     families: "lost-reply+partition",
-    about: "the reply to a command of client-1 is lost between 6 s and 7.5 s, and from 7.5 s to \
-         15.9 s it is cut off",
+    about: "a reply to client-1 is lost between 6 s and 7.5 s, and client-1 is cut off from 7.5 s to \
+            15.9 s",
     kinds: OVERLAP,
     cause: Cause::SessionExpired,
     seeds: 40,
