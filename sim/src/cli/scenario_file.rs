@@ -19,7 +19,7 @@ pub(crate) fn scenario(arguments: &ScenarioArguments) -> Result<Scenario, Failur
     }
     let keys: Vec<String> = table.keys().cloned().collect();
     let mut scenario = Scenario::of_table(table)
-        .map_err(|error| Failure::wrong(format!("--set: {}", in_words(error.message()))))?;
+        .map_err(|error| Failure::wrong(format!("--set: {}", in_words(error.message(), None))))?;
     apply_flags(&mut scenario, arguments);
     let asked = asked_for(&keys, arguments, &scenario);
     scenario.keeps.extend(asked);
@@ -47,8 +47,9 @@ impl File {
         let wrong = |error: toml::de::Error| {
             let line = error.span().map_or(1, |span| line_at(&text, span.start));
             let key = error.span().and_then(|span| key_before(&text, span.start));
+            let problem = in_words(error.message(), key);
             let key = key.map_or(String::new(), |key| format!("{key}: "));
-            Failure::content(path, format!("line {line}: {key}{}", in_words(error.message())))
+            Failure::content(path, format!("line {line}: {key}{problem}"))
         };
         let table = text.parse().map_err(wrong)?;
         toml::from_str::<Scenario>(&text).map_err(wrong)?;
@@ -86,12 +87,12 @@ fn assigned(assignment: &str) -> Result<(String, toml::Value), Failure> {
     // If the user meant a duration or a name, the error for a string explains more.
     let of_text = alone(toml::Value::String(text.to_owned())).err();
     let error = of_text.filter(|error| !error.message().starts_with("invalid type"));
-    let problem = in_words(error.unwrap_or(of_value).message());
+    let problem = in_words(error.unwrap_or(of_value).message(), Some(&key));
     Err(Failure::wrong(format!("--set '{assignment}': {problem}")))
 }
 
 /// Rewords a message of serde for the user, for example with `key` instead of `field`.
-fn in_words(message: &str) -> String {
+fn in_words(message: &str, key: Option<&str>) -> String {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((unknown, valid)) = unknown_of("field", &message) {
         return match did_you_mean(unknown, valid.iter().copied()) {
@@ -112,7 +113,11 @@ fn in_words(message: &str) -> String {
         Some((_, "u64")) => u64::MAX,
         _ => return message,
     };
-    format!("expected a number from 0 to {largest}")
+    let valid = key.and_then(Scenario::valid_values).unwrap_or("at least 0");
+    match valid.strip_prefix("at least ") {
+        Some(least) => format!("expected a number from {least} to {largest}"),
+        None => format!("expected a number from {valid}"),
+    }
 }
 
 fn unknown_of<'m>(what: &str, message: &'m str) -> Option<(&'m str, Vec<&'m str>)> {

@@ -169,15 +169,17 @@ fn wrong_values_of_the_scenario_are_refused_with_the_valid_ones() {
             "unknown value 'synchronus' (did you mean 'synchronous'?): expected",
         ),
         ("ttl=5", "duration '5': expected a number with a unit"),
-        ("cycles=many", "expected a number from 0 to 4294967295"),
-        ("cycles=-1", "expected a number from 0 to 4294967295"),
+        ("cycles=many", "expected a number from 1 to 4294967295"),
+        ("cycles=-1", "expected a number from 1 to 4294967295"),
+        ("replicas=70000", "expected a number from 0 to 31"),
+        ("min-replicas=70000", "expected a number from 0 to 65535"),
     ] {
         refuses(&["--set", assignment], &[&format!("--set '{assignment}': {problem}")]);
     }
     let folder = tempfile::tempdir().unwrap();
     for (line, problem) in [
         ("sync-error = 'ebad'", "sync-error: unknown value 'ebad': expected one of eio, enospc"),
-        ("masters = 'five'", "masters: expected a number from 0 to 65535"),
+        ("masters = 'five'", "masters: expected a number from 1 to 31"),
     ] {
         std::fs::write(folder.path().join("scenario.toml"), line).unwrap();
         let said = refusal_in(folder.path(), &["--scenario", "scenario.toml"]);

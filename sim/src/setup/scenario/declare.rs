@@ -101,6 +101,18 @@ macro_rules! scenario {
         }
 
         impl Scenario {
+            /// Returns the values that the key allows, if it does not allow all values of its type.
+            pub(crate) fn valid_values(key: &str) -> Option<&'static str> {
+                let limited: &[(&str, &'static str)] = &[
+                    $(
+                        $($((stringify!($key), $expected),)?)*
+                        $($($((stringify!($inner), $inner_expected),)?)*)*
+                    )*
+                ];
+                let name = key.replace('-', "_");
+                limited.iter().find(|(limited, _)| *limited == name).map(|(_, valid)| *valid)
+            }
+
             pub(super) fn validate_values(&self) -> Result<(), InvalidScenario> {
                 $(
                     $($({
