@@ -35,7 +35,8 @@ impl Node {
         }
     }
 
-    /// Returns the thread with this number, from 1. Returns nodes without threads unchanged.
+    /// Returns the thread with this number; the first thread is 1. Returns nodes without threads
+    /// unchanged.
     pub const fn for_thread(self, thread: u16) -> Node {
         match self.machine() {
             Node::Client(client) if thread > 1 => Node::Thread { client, thread },

@@ -32,7 +32,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Steps mostly forward, because a forward step ends leases early.
+/// Draws a clock step, usually forward, because a forward step ends leases early.
 fn jump(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime, node: Node) -> (SimTime, Fault) {
     let forward = chance(rng, 800);
     let distance =

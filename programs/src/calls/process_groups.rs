@@ -4,7 +4,7 @@ use super::{Call, Outcome, fail_with};
 use crate::group::Group;
 use crate::process::{Number, Process};
 
-/// Processes that a call selects with one number.
+/// Processes that the numeric argument of a call selects.
 #[derive(Clone, Copy)]
 pub(super) enum Named {
     All,

@@ -7,7 +7,7 @@ mod locks;
 mod setting;
 mod workload;
 
-pub use header::{Availability, Header, SyncFails};
+pub use header::{Availability, Header, SlowAnswers, SyncFails};
 pub use setting::{Checks, Keeping, StorageRule};
 pub use workload::Workload;
 

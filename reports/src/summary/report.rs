@@ -227,7 +227,7 @@ pub struct MinimalRun {
     pub history_digest: String,
     /// Number of runs that the search for the minimal plan used.
     pub searched_runs: u32,
-    /// `false` if the search reached its limit of runs, so that a smaller plan may exist.
+    /// `false` if the search reached its limit of runs; a smaller plan may then exist.
     pub complete: bool,
 }
 

@@ -5,7 +5,7 @@ use fencepost_clients::chubby::LOCK_DELAY_MAX;
 use fencepost_clients::{Deployment, LockForm};
 use fencepost_faults::Micros;
 use fencepost_faults::setting::Topology;
-use fencepost_reports::record::history::SyncFails;
+use fencepost_reports::record::history::{SlowAnswers, SyncFails};
 use fencepost_reports::{Header, Keeping};
 
 impl RunSpec {
@@ -39,7 +39,15 @@ impl RunSpec {
             renews: usage(&self.scenario, self.client).renews
                 && !self.client.deployment.lives_with_session(),
             lock_delay_us: self.lock_delay(),
+            slow_answers: (quorum > 1).then(|| self.slow_answers()).flatten(),
         }
+    }
+
+    fn slow_answers(&self) -> Option<SlowAnswers> {
+        let waits_us = self.scenario.calls.node_timeout.0;
+        let round_trip_us = Micros(self.scenario.timing.latency.max.0.0 * 2);
+        let is_built_in = self.scenario.program(self.client).is_none();
+        (is_built_in && round_trip_us > waits_us).then_some(SlowAnswers { round_trip_us, waits_us })
     }
 
     fn lock_delay(&self) -> Option<Micros> {
@@ -65,5 +73,39 @@ fn keeping(keeps: LockForm) -> Keeping {
         LockForm::Session => Keeping::Session,
         LockForm::Membership => Keeping::Membership,
         LockForm::MemberLease => Keeping::MemberLease,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::setup::scenario::{ClientCalls, Scenario, Timing};
+    use crate::setup::span::{Span, SpanRange};
+    use fencepost_faults::{Families, Seed};
+    use std::rc::Rc;
+
+    #[test]
+    fn answers_that_can_miss_the_timeout_of_a_master_are_stated() {
+        let slow = |client: &str, latency_ms: u64, node_timeout_ms: u64| {
+            let scenario = Scenario {
+                timing: Timing {
+                    latency: SpanRange::new(Span::millis(1), Span::millis(latency_ms)),
+                    ..Timing::default()
+                },
+                calls: ClientCalls {
+                    node_timeout: Span::millis(node_timeout_ms),
+                    ..ClientCalls::default()
+                },
+                ..Scenario::default()
+            };
+            let client = fencepost_clients::find(client).expect("a lock");
+            let none: Families = "none".parse().expect("a family");
+            let spec = RunSpec::draw(Seed(1), client, &none, Rc::new(scenario));
+            spec.header("orders").slow_answers.map(|slow| (slow.round_trip_us, slow.waits_us))
+        };
+        let stated = Some((Micros::from_millis(100), Micros::from_millis(50)));
+        assert_eq!(slow("redlock", 50, 50), stated);
+        assert_eq!(slow("redlock", 50, 100), None, "every answer is in time");
+        assert_eq!(slow("single-node", 50, 50), None);
     }
 }

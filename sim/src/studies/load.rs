@@ -35,7 +35,7 @@ pub struct Load {
     pub service_time: Span,
     pub latency: SpanRange,
     pub work: Span,
-    /// Number of commands that a holder sends to the lock server as its work.
+    /// Number of commands that each holder sends to the lock server, as simulated work.
     pub holder_commands: u32,
     pub patience: Span,
 }

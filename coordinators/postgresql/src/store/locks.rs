@@ -118,8 +118,8 @@ impl Lock {
 }
 
 impl Locks {
-    /// Returns `true` if a request that must not wait gets the lock. Unlike a request that may
-    /// wait, it does not overtake a waiter that conflicts with a lock of `backend`.
+    /// Returns `true` if a request that must not wait gets the lock. A request that may wait can
+    /// overtake a waiter that conflicts with a lock of `backend`; this request cannot.
     pub(crate) fn is_free(&self, backend: Backend, tag: Tag, mode: LockMode) -> bool {
         let Some(lock) = self.locks.get(&tag) else { return true };
         let has_it = lock.granted.iter().any(|own| own.backend == backend && own.mode == mode);

@@ -2,6 +2,7 @@ use super::entry::Entry;
 use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
 use crate::judge::timeline::KeyEnd;
+use crate::record::history::SlowAnswers;
 use fencepost_faults::{FaultKind, Impact, Micros, Node};
 use std::collections::BTreeSet;
 
@@ -33,9 +34,17 @@ fn alone(case: &Case<'_, '_>) -> String {
         1 => format!(" Meanwhile {} was unreachable for some time.", words(&away)),
         _ => format!(" Meanwhile {} were not all reachable for some time.", words(&away)),
     };
+    let slow = case.timeline.history.header.slow_answers.map(slow).unwrap_or_default();
     format!(
         "Several processes split the servers among them, released them and retried in step, so \
-         none got a majority.{meanwhile}"
+         none got a majority.{meanwhile}{slow}"
+    )
+}
+
+fn slow(answers: SlowAnswers) -> String {
+    format!(
+        " In this run, an answer can take {}, but a process waits only {} for each server.",
+        answers.round_trip_us, answers.waits_us
     )
 }
 

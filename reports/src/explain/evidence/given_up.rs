@@ -14,9 +14,9 @@ pub(super) fn call(timeline: &Timeline<'_>, invoked: Moment) -> bool {
     }
 }
 
-/// Returns whether a given-up call left the lock's count too high: an acquire that the server
-/// counted, or a release that did not lower the count. A call that returned an outcome despite
-/// being interrupted does not count.
+/// Returns whether an abandoned call left the lock's count too high: an acquire that the server
+/// counted, or a release that did not lower the count. Ignores interrupted calls that still
+/// returned an outcome.
 pub(super) fn left_count_too_high(timeline: &Timeline<'_>, standing: &KeySpan<'_>) -> bool {
     let events = &timeline.history.events;
     let has_outcome = |of: u64| {

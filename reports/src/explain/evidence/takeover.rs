@@ -31,8 +31,8 @@ pub(super) fn takes_over(timeline: &Timeline<'_>) -> bool {
     })
 }
 
-/// Returns whether the acquiring process removed a lock whose value begins with a Unix time, and
-/// immediately set the lock at the same server.
+/// Returns whether the acquiring process removed a lock, whose value begins with a Unix time, and
+/// then immediately set its own lock at the same server.
 fn takes_at_once(timeline: &Timeline<'_>, attempt: &Acquisition<'_>, removed: Moment) -> bool {
     let mut keys = timeline.keys.iter();
     let stale = keys.find(|key| key.to.is_some_and(|(to, _)| to == removed));

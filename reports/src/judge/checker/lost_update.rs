@@ -27,8 +27,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns why the run is inconclusive, if an accepted write replaced neither the value that its
-/// process had read nor the last recorded value.
+/// A run is inconclusive if an accepted write replaced neither the value that its process had read
+/// nor the last recorded value. Returns the reason, or `None`.
 pub(crate) fn unrecorded(timeline: &Timeline<'_>) -> Option<String> {
     let mut writes = timeline.storage.iter().filter(|request| request.is_accepted_write());
     writes.find_map(|write| {

@@ -66,6 +66,19 @@ pub struct Header {
     /// Absent for locks without a lock-delay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock_delay_us: Option<Micros>,
+    /// Set if an answer can take longer than a process waits for it, without any fault. Only for
+    /// locks on independent masters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow_answers: Option<SlowAnswers>,
+}
+
+/// Answers that can arrive after a process has stopped waiting for them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct SlowAnswers {
+    /// Sum of the longest latencies of a request and its answer, in microseconds.
+    pub round_trip_us: Micros,
+    /// Time in microseconds for which a process waits for a server's answer.
+    pub waits_us: Micros,
 }
 
 /// Period of virtual time in which every sync of a server's disk failed.
@@ -118,6 +131,7 @@ impl Header {
             locks_unseen: false,
             renews: false,
             lock_delay_us: None,
+            slow_answers: None,
         }
     }
 

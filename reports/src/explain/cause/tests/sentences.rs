@@ -1,4 +1,5 @@
 use super::*;
+use crate::record::history::{History, SlowAnswers};
 use crate::samples;
 use fencepost_faults::SimTime;
 
@@ -23,6 +24,22 @@ fn of_two_that_stood_against_each_other() {
 fn of_a_lock_that_nobody_gets() {
     let history = Story::new().takes(1, 1, "a").build();
     insta::assert_snapshot!(said(&Timeline::new(&history), &of_waiting(Kind::Stuck)));
+}
+
+#[test]
+fn of_split_votes_with_answers_that_can_miss_the_timeout() {
+    let mut history = Story::with_quorum(2).takes(1, 1, "a").build();
+    let ends_with = |history: &History, end: &str| {
+        let finding = of_waiting(Kind::Stuck);
+        Cause::Interleaving.sentence(&Timeline::new(history), &finding).ends_with(end)
+    };
+    assert!(ends_with(&history, "so none got a majority."));
+    let millis = Micros::from_millis;
+    let slow = SlowAnswers { round_trip_us: millis(100), waits_us: millis(50) };
+    history.header.slow_answers = Some(slow);
+    let said =
+        "In this run, an answer can take 100ms, but a process waits only 50ms for each server.";
+    assert!(ends_with(&history, said));
 }
 
 #[test]

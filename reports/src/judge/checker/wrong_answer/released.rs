@@ -1,4 +1,4 @@
-//! Checks the answers of releases.
+//! Checks what releases report to their callers.
 
 use super::shortened::shortens_lease;
 use super::{
