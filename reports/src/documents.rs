@@ -1,5 +1,5 @@
-//! Published documents, except reports and sweeps, and the views of these documents. Also readers of
-//! documents, JSON Schemas, gallery pages and the documentation site.
+//! Published documents, except reports and sweeps, and the views of these documents. Also document
+//! readers, JSON Schemas, gallery pages and the documentation site.
 
 pub mod boundary;
 pub mod certificate;
