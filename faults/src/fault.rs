@@ -83,8 +83,8 @@ pub enum Fault {
         /// Maximum time in microseconds for which the fault waits for a command.
         duration_us: Micros,
     },
-    /// The connection is reset before the server reads a command of the client, so the command is
-    /// not executed. Only the first command that arrives during the fault is affected.
+    /// The connection is reset before the server reads the client's command, so the command is not
+    /// executed. Only the first command that arrives during the fault is affected.
     LostRequest {
         /// Server that resets the connection before it reads the command.
         server: Node,

@@ -1,4 +1,4 @@
-//! Finds the causes of findings, and explains them in words and with calculated bounds.
+//! Determines the cause of each finding, and explains it in words and with calculated bounds.
 
 pub mod arithmetic;
 pub mod cause;

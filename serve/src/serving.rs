@@ -118,7 +118,8 @@ async fn all_ended(events: &mut mpsc::UnboundedReceiver<Event>) -> Result<(), Se
     Ok(())
 }
 
-/// Listens on `count` ports from `port` on, or on free ports if `port` is 0. Needs a tokio runtime.
+/// Listens on `count` consecutive ports starting at `port`, or on any free ports if `port` is 0.
+/// Needs a tokio runtime.
 pub fn listen(bind: IpAddr, port: u16, count: u16) -> Result<Vec<TcpListener>, ServeError> {
     if port > 0 && u32::from(port) + u32::from(count) > 65_536 {
         let fit = format!(

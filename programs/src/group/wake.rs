@@ -5,7 +5,8 @@ use crate::clock::Now;
 use crate::process::{SignalTimer, Thread, Word};
 use crate::sys::spawn::{signal_of_timer, signal_process};
 
-/// Interval at which the group checks waits for a wall-clock time, which a clock step may end.
+/// Interval at which the group rechecks threads that wait for a wall-clock time, because a clock
+/// step may end such a wait.
 const WALL_CHECK_NS: u64 = 100_000_000;
 
 impl Now {

@@ -321,9 +321,9 @@ pub(crate) struct ScenarioArguments {
     pub(crate) ttl: Option<Span>,
     /// Duration of a critical section, or `until-validity` [default: 10ms..8s].
     ///
-    /// For a lock that renews its lease, the default is at most 1.5 ttls. With `until-validity`, a
-    /// critical section lasts for the validity that the lock reports, or for the ttl if the lock
-    /// reports none.
+    /// For a lock that renews its lease, the default is at most 1.5 times the ttl. With
+    /// `until-validity`, a critical section lasts for the validity that the lock reports, or for
+    /// the ttl if the lock reports none.
     #[arg(long, value_name = "A..B")]
     pub(crate) hold: Option<Hold>,
     /// Delay between two attempts to acquire the lock [default: 50ms..200ms].
@@ -366,7 +366,7 @@ pub(crate) struct ScenarioArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct CheckArguments {
-    /// JSON file of a history or a report, or - for standard input.
+    /// JSON file that contains a history or a report; - reads standard input.
     pub(crate) file: PathBuf,
     /// Output format: text or json.
     #[arg(long, value_name = "F", default_value = "text")]

@@ -26,7 +26,7 @@ use crate::record::listed::listed;
 use fencepost_faults::{Micros, Node};
 use std::collections::BTreeSet;
 
-/// Numbers of at least this size are times or random owners, not counts.
+/// Numbers this large are times or randomly chosen owner values, not counts.
 const COUNT_MAX: u64 = 1_000_000;
 
 pub(super) const CHECKER: Checker = Checker { name: "wrong-answer", check };

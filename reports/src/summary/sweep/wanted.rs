@@ -180,8 +180,8 @@ mod tests {
         assert_eq!(deviations(&accepting(&["000000000000"]), 1), Vec::<String>::new());
     }
 
-    /// Returns the sample's cell of ten runs with one more overlap, `news`, in seed 5, whose run is
-    /// larger.
+    /// Returns the sample's cell of ten runs with one more overlap, `news`, which a larger run of
+    /// seed 5 shows.
     fn with_a_larger_anomaly(news: &str) -> Cell {
         let mut cell = samples::sweep(0, 10).cells.remove(0);
         let known = cell.fingerprints.iter().find(|one| one.kind == Kind::Overlap).unwrap();

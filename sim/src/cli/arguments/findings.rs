@@ -41,7 +41,7 @@ pub(crate) struct AcceptArguments {
     /// Fingerprints of the findings, such as 81c70fe50667. `findings list` prints them.
     #[arg(required = true)]
     pub(crate) ids: Vec<String>,
-    /// Reason for accepting the findings, to keep in the store.
+    /// Why you accept the findings; saved in the store.
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]

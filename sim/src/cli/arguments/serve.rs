@@ -141,7 +141,7 @@ pub(crate) struct PlayArguments {
         help_heading = "Plan"
     )]
     pub(crate) restart_delay: SpanRange,
-    /// Refused: `serve` plays plans only on simulated servers.
+    /// Not supported: `serve` plays plans only on simulated servers.
     #[arg(long, requires = "fault", hide = true)]
     pub(crate) real: bool,
 }

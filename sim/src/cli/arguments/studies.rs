@@ -209,7 +209,7 @@ pub(crate) struct ExploreArguments {
     /// Maximum number of faults in a plan: 0, 1 or 2 [default: 1, or 0 with --fault none].
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(0..=2))]
     pub(crate) faults: Option<u8>,
-    /// Refused: `explore` cannot run programs.
+    /// Not supported: `explore` cannot run programs.
     #[arg(long, value_name = "CMD", hide = true)]
     pub(crate) program: Option<String>,
     /// Maximum number of delayed messages in a plan: 0, 1 or 2. A delayed message takes no longer

@@ -45,8 +45,8 @@ pub(crate) struct ProgramArguments {
         hide_short_help = true
     )]
     pub(crate) program_deployment: Option<ProgramDeployment>,
-    /// Command of your own lock server for the programs, as NAME=CMD or NAME:PORT=CMD. Repeat the
-    /// option for several servers.
+    /// Command that starts your own lock server, as NAME=CMD or NAME:PORT=CMD. Repeat the option
+    /// for several servers.
     ///
     /// The server runs on the host NAME, in a folder that is empty at first and survives restarts.
     /// The programs find the server's address in FENCEPOST_SERVERS. See docs/real-servers.md.

@@ -241,7 +241,8 @@ pub(crate) const IN_STEP: Slow = Slow {
     fault: "none",
 };
 
-/// Uses uniform faults, because ten seeds with aimed faults do not separate a lock from its twin.
+/// Uses uniform faults, because ten seeds with aimed faults are too few to tell a lock from its
+/// twin.
 pub(super) fn anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..Scenario::default() }
 }

@@ -21,8 +21,8 @@ fn were_stopped(timeline: &Timeline<'_>, period: Period) -> bool {
     period.is_mostly(time_with(1, stopped, period))
 }
 
-/// Returns whether disk failures explain the wait: for most of the period, too few servers accepted
-/// writes, and a process sent a request instead of only waiting.
+/// Returns whether disk failures explain the wait. They do if too few servers accepted writes for
+/// most of the period, and at least one process sent a request instead of only waiting.
 fn writes_were_refused(timeline: &Timeline<'_>, period: Period) -> bool {
     let header = &timeline.history.header;
     let refusals = timeline.refusals();

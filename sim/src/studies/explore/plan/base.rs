@@ -31,7 +31,7 @@ impl Bounds {
 }
 
 /// Returns the base runs. Latencies are all minimal, all maximal, or maximal only on one link of a
-/// process. Processes start together, or each half a critical section after the previous one.
+/// process. Processes start together, or at intervals of half a critical section.
 pub(crate) fn bases(bounds: &Bounds) -> Vec<Base> {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));

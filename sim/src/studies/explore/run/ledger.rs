@@ -14,7 +14,7 @@ pub type Units = Vec<(Level, usize)>;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slice {
     pub level: Level,
-    /// Range among all units of the same level.
+    /// Indexes of the units among all units of the same level.
     pub units: Range<usize>,
     pub runs: u64,
     /// SHA-256 of the digests of the slice's units, in order.
