@@ -143,7 +143,8 @@ pub struct Knobs {
     pub latency: Spans,
     /// Duration of a `partition` fault, by default 100 ms to 1.5 leases.
     pub partition: Spans,
-    /// Maximum wait of `lost-reply` and `lost-request` for a command, by default 1 s to 10 s.
+    /// Longest time for which `lost-reply` and `lost-request` wait for a command, by default 1 s
+    /// to 10 s.
     pub lost_reply: Spans,
     /// Maximum delay that a `storage-delay` fault adds, by default 50 ms to 2 leases.
     pub storage_delay: Spans,

@@ -301,7 +301,8 @@ impl Jdbc {
         self.registry.unlock_inside();
         match removed {
             Ok(true) => Release::Released,
-            // Version 7.0 throws an exception if no row was deleted; earlier versions do not check.
+            // If no row was deleted, version 7.0 throws a ConcurrentModificationException. Earlier
+            // versions do not check.
             Ok(false) => Release::NotHeld,
             Err(error) if error.may_have_applied() => Release::Unknown(error.to_string()),
             Err(error) => Release::Unknown(format!("not released: {error}")),

@@ -1,4 +1,4 @@
-//! The gateway's HTTP/1.1, with the messages and header order of Go's server.
+//! The gateway's HTTP/1.1 server. Its messages and the order of its headers match Go's server.
 
 use bytes::{Buf, Bytes, BytesMut};
 use fencepost_machine::WallTime;

@@ -12,7 +12,7 @@ const LINE_LENGTH_MAX: usize = 64 * 1024;
 const SERVED_BYTES_MAX: usize = 32 * 1024;
 const IDLE_CAPACITY_MAX: usize = 256 * 1024;
 
-/// Maximum length of a request in bytes, because positions in a buffer have 32 bits.
+/// Maximum length of a request in bytes. It is limited because positions in a buffer have 32 bits.
 const REQUEST_LENGTH_MAX: usize = (4 << 30) - (2 << 20);
 
 #[derive(Clone, Copy, Debug)]

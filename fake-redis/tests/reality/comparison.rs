@@ -41,7 +41,7 @@ fn is_error(reply: &[u8]) -> bool {
     reply.starts_with(b"-")
 }
 
-/// Returns `false` for commands with incomparable replies, such as commands that block.
+/// Returns `false` for commands whose replies cannot be compared, such as commands that block.
 pub(crate) fn is_comparable(words: &[String]) -> bool {
     let silences = words[0].eq_ignore_ascii_case("client")
         && words.get(1).is_some_and(|word| word.eq_ignore_ascii_case("reply"));

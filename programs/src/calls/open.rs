@@ -13,7 +13,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
-/// Prefix of refused paths. JVMs name these files after process ids, which concurrent runs share.
+/// Prefix of refused paths. JVMs name these files after process ids, and concurrent runs use the
+/// same ids.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
 /// Folder for shared memory files. They outlive their processes.

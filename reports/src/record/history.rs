@@ -38,10 +38,10 @@ pub struct History {
     pub ended: Option<Ended>,
 }
 
-/// Time and reason of a run's end.
+/// When and why a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Ended {
-    /// Virtual time in microseconds at which the run ended, not before the last event.
+    /// Virtual time in microseconds at which the run ended; never earlier than the last event.
     pub at_us: SimTime,
     /// Reason for the end.
     pub why: WhyEnded,

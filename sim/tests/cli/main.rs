@@ -18,10 +18,10 @@ mod lua_locks;
 mod names;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod own_servers;
+mod pages;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod programs;
 mod project;
-mod readme;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod real_groups;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -43,7 +43,7 @@ fn alone(case: &Case<'_, '_>) -> String {
 
 fn slow(answers: SlowAnswers) -> String {
     format!(
-        " In this run, an answer can take {}, but a process waits only {} for each server.",
+        " In this run, an answer can take {}, but a process waits only {} for it.",
         answers.round_trip_us, answers.waits_us
     )
 }

@@ -254,8 +254,8 @@ impl<'t, 'h> Handover<'t, 'h> {
         Some(LossKind::ExtendedElsewhere { server, at })
     }
 
-    /// Returns the holder's last extension at the old primary, which had granted the lock, if the
-    /// lease had already expired at a promoted server.
+    /// Returns the holder's last extension at the old primary, which had granted the lock, after
+    /// the lease had expired at a promoted server.
     fn extended_at_old_primary(&self, held_at: Node, taken_at: Node) -> Option<LossKind<'t, 'h>> {
         let Handover { timeline, holder, granted_again, .. } = *self;
         let promoted = timeline.roles.promoted(taken_at, granted_again)?;

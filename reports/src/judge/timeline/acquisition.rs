@@ -42,7 +42,7 @@ pub struct Grant {
     pub node: Node,
     /// `false` if the grant relies on an existing value.
     pub created: bool,
-    /// Each server's last grant on which the acquisition relies.
+    /// For each server, the last grant on which the acquisition relies.
     pub servers: Vec<(Node, Moment)>,
 }
 

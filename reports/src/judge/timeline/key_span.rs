@@ -1,4 +1,4 @@
-//! The periods in which a server had a value of a key.
+//! The periods during which a server stored a value for a key.
 
 use super::{Moment, moments};
 use crate::record::history::{Change, History, Turn, What};

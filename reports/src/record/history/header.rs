@@ -18,7 +18,8 @@ pub struct Header {
     pub resource: String,
     /// Lease or session timeout that the processes request, in microseconds.
     pub ttl_us: Micros,
-    /// Number of servers that must grant the lock: a majority of independent masters, otherwise 1.
+    /// Number of servers that must grant the lock: a majority if the masters are independent,
+    /// otherwise 1.
     pub quorum: u16,
     /// `true` if the lock's leases have fencing tokens.
     pub has_tokens: bool,

@@ -311,7 +311,7 @@ pub(crate) struct RealityArguments {
     /// such as redis=/opt/redis-server.
     #[arg(long, value_name = "S", default_value = "real")]
     pub(crate) servers: Vec<String>,
-    /// Also replay the plans of all gallery pages whose coordinator has real servers.
+    /// Also replay the plans of all gallery pages whose coordinator can run on real servers.
     #[arg(long)]
     pub(crate) gallery: bool,
     /// Gallery pages, such as split-brain. `reality` replays the plan of each page, and prints the

@@ -18,7 +18,7 @@ pub(super) const ENTRY: Entry = Entry {
     machine,
     servers: |_, _| Servers::Ensemble(Vec::new()),
     lease: |ttl| ttl,
-    // By default, Consul keeps a lock for up to two ttls and a lock-delay of 15 s.
+    // By default, Consul keeps a dead holder's lock for up to two ttls plus a lock-delay of 15 s.
     recovery: |scenario, _| scenario.ttl.0 + Micros::from_secs(20),
 };
 

@@ -16,7 +16,7 @@ pub enum Calls {
     Acquire,
     /// The application abandons releases.
     Release,
-    /// The application abandons acquires and releases.
+    /// The application abandons both acquires and releases.
     Both,
 }
 

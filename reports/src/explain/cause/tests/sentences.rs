@@ -37,8 +37,7 @@ fn of_split_votes_with_answers_that_can_miss_the_timeout() {
     let millis = Micros::from_millis;
     let slow = SlowAnswers { round_trip_us: millis(100), waits_us: millis(50) };
     history.header.slow_answers = Some(slow);
-    let said =
-        "In this run, an answer can take 100ms, but a process waits only 50ms for each server.";
+    let said = "In this run, an answer can take 100ms, but a process waits only 50ms for it.";
     assert!(ends_with(&history, said));
 }
 

@@ -3,8 +3,8 @@
 use crate::judge::timeline::{KeySpan, Moment, Timeline};
 use fencepost_faults::{Node, SimTime};
 
-/// Returns `true` if the release shortened the lease of the value, so that the lock intentionally
-/// remains for a minimum time.
+/// Returns `true` if the release only shortened the lease of the value, to keep the lock for a
+/// minimum time.
 pub(super) fn shortens_lease(
     timeline: &Timeline<'_>,
     span: &KeySpan<'_>,

@@ -165,8 +165,8 @@ fn differing_effects(
     groups.iter().map(|group| effect_on(group, unknown)).collect()
 }
 
-/// Returns `true` unless the safeguard has the same effect on the lead. `Gone` and `NotComparable`
-/// count as the same effect, because neither run shows the violation.
+/// Returns `true` if the safeguard affects this violation in another way than the lead violation.
+/// `Gone` and `NotComparable` count as the same effect, because neither run shows the violation.
 fn differs(lead: &ViolationReport, one: &Remedy) -> bool {
     let is_absent = |one: &Remedy| one.on_this_plan != OnThisPlan::StillThere;
     lead.remedies.iter().all(|lead| {
