@@ -48,6 +48,7 @@ check ci/digests.sh
 check cargo build --quiet --release --locked -p fencepost --bin fencepost --example mutants
 release=$(realpath "${CARGO_TARGET_DIR:-target}/release")
 export FENCEPOST=$release/fencepost
+check ci/redis-tcl-tests.sh
 check "$release/examples/mutants" check docs/data/mutants.tsv
 check "$FENCEPOST" matrix --check docs/data/matrix.json --seeds 0..2 --quiet
 for certificate in docs/data/certificates/*.json; do
@@ -74,7 +75,7 @@ if command -v go >/dev/null; then
 else
   echo "runs were not judged with Porcupine: go is not installed"
 fi
-FENCEPOST_BROWSER=1 check tests-browser/run.sh
+FENCEPOST_BROWSER=1 check sim/tests/browser/run.sh
 check ci/packages.sh target/packages
 check ci/walks.sh target/packages
 check env -u FENCEPOST ci/release.sh target/release-files

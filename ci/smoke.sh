@@ -9,5 +9,5 @@ step() { printf '\n== %s\n' "$*"; "$@"; }
 step ci/tasks.sh
 step "$FENCEPOST" sweep --seeds 0..60 --fault none --quiet --no-shrink
 step "$FENCEPOST" sweep --seeds 0..100 --client single-node,redlock \
-  --fault none,pause,restart,clock-jump --expect expectations.toml --quiet --no-shrink
+  --fault none,pause,restart,clock-jump --expect ci/expectations.toml --quiet --no-shrink
 step "$FENCEPOST" matrix --check docs/data/matrix.json --seeds 0..2 --quiet

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const EDGES: &[(&str, &[&str])] = &[
     ("faults", &[]),
     ("machine", &[]),
-    ("lua-patterns", &[]),
+    ("fake-redis/lua-patterns", &[]),
     ("coordinators/chubby", &["fencepost-machine"]),
     ("coordinators/gemfire", &["fencepost-machine"]),
     ("coordinators/etcd", &["fencepost-machine"]),

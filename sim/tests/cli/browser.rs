@@ -7,7 +7,7 @@ fn pages_work_in_a_real_browser() {
         eprintln!("skipped: browser tests run only with FENCEPOST_BROWSER=1");
         return;
     }
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests-browser/run.sh");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser/run.sh");
     let status = Command::new(script)
         .env("FENCEPOST", env!("CARGO_BIN_EXE_fencepost"))
         .status()

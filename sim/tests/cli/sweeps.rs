@@ -176,7 +176,7 @@ fn the_exit_status_says_whether_it_came_out_as_expected() {
     assert_eq!(fencepost_in(folder.path(), &run).status, 1);
 }
 
-const EXPECTATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../expectations.toml");
+const EXPECTATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../ci/expectations.toml");
 
 #[test]
 fn the_checked_in_matrix_is_accepted() {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Generates a page of a run and one of a sweep and drives headless Chromium over them.
-# Only with FENCEPOST_BROWSER=1; then a missing browser or package is a failure.
+# Writes HTML pages of all kinds, and opens them in headless Chromium. Does nothing without
+# FENCEPOST_BROWSER=1; with it, a missing browser or package is a failure.
 # FENCEPOST names the program (default: the debug build). SHOTS names a folder for screenshots.
 set -eu
 cd "$(dirname "$0")"
@@ -8,15 +8,15 @@ if [ "${FENCEPOST_BROWSER:-}" != 1 ]; then
     echo "skipped: browser tests run only with FENCEPOST_BROWSER=1"
     exit 0
 fi
-program=${FENCEPOST:-../target/debug/fencepost}
+program=${FENCEPOST:-../../../target/debug/fencepost}
 rm -rf pages
 mkdir pages
-# Exit status 1 means that violations were found, which is what these pages are about.
+# The exit status is 1, because these runs have violations.
 "$program" --seed 7 --fault failover --client single-node,redlock --format html > pages/run.html || [ $? -eq 1 ]
 "$program" --seed 15 --fault pause --client single-node --format html > pages/one.html || [ $? -eq 1 ]
 "$program" sweep --quiet --seeds 0..20 --fault failover,pause --format html > pages/sweep.html || [ $? -eq 1 ]
-# What a stranger could send: a slice whose lock has a name that is markup. Without its checksum it
-# is read with a warning.
+# A hostile input: a slice whose lock is named in markup. Without its checksum, fencepost reads it
+# with a warning.
 "$program" sweep --quiet --seeds 0..20 --fault pause --client single-node --no-shrink --format json > pages/slice.json || [ $? -eq 1 ]
 sed -e '/"checksum": /d' \
     -e 's|"client": "single-node"|"client": "\\"><img src=x onerror=alert(1)></script><script>alert(2)</script><svg onload=alert(3)>"|' \
