@@ -3,8 +3,12 @@ import os
 import time
 
 import redis
+from redis.sentinel import Sentinel
 
 lock_server = redis.Redis.from_url(os.environ["FENCEPOST_REDIS"])
+if sentinels := os.environ.get("FENCEPOST_SENTINELS"):
+    addresses = [address.split(":") for address in sentinels.split(",")]
+    lock_server = Sentinel(addresses).master_for(os.environ["FENCEPOST_MASTER_NAME"])
 storage = redis.Redis.from_url(os.environ["FENCEPOST_STORAGE"])
 judge = redis.Redis.from_url(os.environ["FENCEPOST_JUDGE"])
 name = os.environ["FENCEPOST_LOCK"]

@@ -26,7 +26,8 @@ pub struct RunContext {
     pub ran: Ran,
     /// Reason why the run is inconclusive if it has no findings, such as a failed program.
     pub failure: Option<String>,
-    /// Description of a real server's failure, which excuses a lack of progress.
+    /// Reason why the servers cannot serve the lock, such as a real server's failure. It excuses a
+    /// lack of progress.
     pub failed_server: Option<String>,
     pub note: Option<String>,
     pub replay: String,

@@ -36,7 +36,7 @@ impl Findings<'_> {
             programs: outcome.programs.iter().map(Life::report).collect(),
             ran: self.ran(),
             failure: self.failure(),
-            failed_server: outcome.servers.iter().find_map(Life::failure),
+            failed_server: self.unusable_server(),
             note: self.note(),
             replay,
         };
@@ -50,10 +50,16 @@ impl Findings<'_> {
         facts
     }
 
+    fn unusable_server(&self) -> Option<String> {
+        let foreign = self.outcome.programs.iter().find_map(Life::foreign_protocol);
+        foreign.or_else(|| self.outcome.servers.iter().find_map(Life::failure))
+    }
+
     fn failure(&self) -> Option<String> {
         let unwatched = self.outcome.watched.as_ref().filter(|watched| !watched.others.is_empty());
-        let mut lives = self.outcome.servers.iter().chain(&self.outcome.programs);
-        let failed = lives.find_map(Life::failure).or_else(|| self.script_error());
+        let mut programs = self.outcome.programs.iter();
+        let failed = self.unusable_server().or_else(|| programs.find_map(Life::failure));
+        let failed = failed.or_else(|| self.script_error());
         failed.or_else(|| unwatched.and_then(Watched::note))
     }
 

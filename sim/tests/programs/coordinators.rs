@@ -118,6 +118,23 @@ fn another_key_than_the_stated_one_is_found_and_named() {
 }
 
 #[test]
+fn a_program_that_uses_grpc_is_told_to_take_a_real_etcd() {
+    const GRPC: &str = r#"
+from clients import *
+def take():
+    server = socket.create_connection((HOST, int(PORT)), 10)
+    server.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+    return server.recv(100) != b""
+holds(take, lambda: True)
+"#;
+    let Some(facts) = worker((Coordinator::Etcd, GRPC, &[]), 2).run() else { return };
+    let Verdict::Unknown { reason } = &facts.verdict else { panic!("{:?}", found(&facts)) };
+    let advice = "client-1 uses gRPC, but the simulated etcd serves only its JSON gateway: add \
+                  --servers real --deployment single";
+    assert_eq!(reason, advice);
+}
+
+#[test]
 fn a_row_with_an_end_is_a_lease_and_ends_with_it() {
     let of = (Coordinator::PostgreSql, POSTGRESQL, &[("LEASE", "1")][..]);
     let paused = |seed| worker(of, 4).under("pause", seed);

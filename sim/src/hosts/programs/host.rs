@@ -10,7 +10,7 @@ use crate::setup::scenario::own_server::aliases;
 use crate::world::recorder::Recorder;
 use bytes::BytesMut;
 use fencepost_clients::env::{BoxFuture, Draw, Sleep, Socket};
-use fencepost_clients::{Address, Env, Servers};
+use fencepost_clients::{Address, Coordinator, Env, Servers};
 use fencepost_faults::{Micros, Node, Seed, SimTime, Stream};
 use fencepost_programs::{Clocks, Ending, Group, Launch, News, Request, SocketId};
 use rand_core::Rng;
@@ -28,6 +28,9 @@ const JUDGE: &str = "judge";
 const JUDGE_PORT: u16 = 9001;
 /// Maximum length of a piece of work in a critical section. Pauses take effect between two pieces.
 const WORK_PIECE_US: u64 = 10_000;
+
+/// The first bytes of a client of HTTP/2 (RFC 9113, section 3.4).
+const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n";
 
 /// Folders in which programs usually create temporary files and shared memory.
 const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
@@ -52,6 +55,13 @@ pub(crate) struct Shared {
     pub(crate) progress_bound: Micros,
     pub(crate) nodes: Vec<Node>,
     pub(crate) seed: u64,
+}
+
+impl Shared {
+    fn has_simulated_etcd(&self) -> bool {
+        self.program.coordinator == Coordinator::Etcd
+            && !self.scenario.binaries.contains_key(Coordinator::Etcd.name())
+    }
 }
 
 struct Host {
@@ -214,7 +224,11 @@ impl Host {
 
     async fn sends(&mut self, socket: SocketId, bytes: &[u8]) -> bool {
         let now = self.shared.recorder.now();
-        self.shared.lives.with(self.life, |life| life.sent_last = Some(now));
+        let is_http2 = bytes.starts_with(HTTP2_PREFACE) && self.shared.has_simulated_etcd();
+        self.shared.lives.with(self.life, |life| {
+            life.sent_last = Some(now);
+            life.sent_http2 |= is_http2;
+        });
         match self.ends.get_mut(&socket) {
             Some(End::Open(open)) => {
                 let is_broken = open.write_all(bytes).await.is_err();

@@ -29,6 +29,8 @@ pub struct Life {
     /// `true` if the program has reported to the judge, or need not report.
     pub has_spoken: bool,
     pub sent_last: Option<SimTime>,
+    /// `true` if the program sent HTTP/2, as gRPC does, to a server that does not support it.
+    pub sent_http2: bool,
     pub crashed: Option<SimTime>,
     /// Time at which a thread died of an uncaught error, although its process continued.
     pub died: Option<SimTime>,
@@ -53,6 +55,7 @@ impl ProgramLives {
             output_dropped: 0,
             has_spoken: false,
             sent_last: None,
+            sent_http2: false,
             crashed: None,
             died: None,
             calls: Vec::new(),
@@ -198,6 +201,17 @@ impl Life {
     /// Returns `true` if fencepost stopped the program because the program ran or waited endlessly.
     pub fn is_stuck(&self) -> bool {
         matches!(self.ending, Some((_, Ending::Stuck(_))))
+    }
+
+    /// Returns why the program could not reach its servers, if they do not support its protocol.
+    pub fn foreign_protocol(&self) -> Option<String> {
+        self.sent_http2.then(|| {
+            format!(
+                "{} uses gRPC, but the simulated etcd serves only its JSON gateway: add --servers \
+                 real --deployment single",
+                self.node
+            )
+        })
     }
 
     pub fn failure(&self) -> Option<String> {
