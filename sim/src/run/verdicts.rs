@@ -11,7 +11,9 @@ use fencepost_reports::explain::literature::Conditions;
 use fencepost_reports::record::programs::Ran;
 use fencepost_reports::show::format::Needs;
 use fencepost_reports::summary::report::{FORMAT, Tool, VERSION};
-use fencepost_reports::{Recordings, Report, RunContext, RunFacts, RunReport, expected};
+use fencepost_reports::{
+    Recordings, Report, RunContext, RunFacts, RunReport, Turn, What, expected,
+};
 
 pub struct Findings<'r> {
     pub spec: &'r RunSpec,
@@ -52,7 +54,29 @@ impl Findings<'_> {
 
     fn unusable_server(&self) -> Option<String> {
         let foreign = self.outcome.programs.iter().find_map(Life::foreign_protocol);
-        foreign.or_else(|| self.outcome.servers.iter().find_map(Life::failure))
+        let failed = || self.outcome.servers.iter().find_map(Life::failure);
+        foreign.or_else(failed).or_else(|| self.only_replica())
+    }
+
+    /// Returns why the programs could not acquire the lock, if the only server that they knew has
+    /// become a replica.
+    fn only_replica(&self) -> Option<String> {
+        let programs = &self.outcome.programs;
+        if programs.is_empty() || programs.iter().any(|life| life.asked_sentinel) {
+            return None;
+        }
+        let first = Node::Redis(1);
+        let own = self.outcome.history.events.iter().filter(|event| event.node == first);
+        let mut roles = own.filter_map(|event| match event.what {
+            What::Turn { turn: turn @ (Turn::Promoted | Turn::Demoted), .. } => Some((turn, event)),
+            _ => None,
+        });
+        let (_, demoted) = roles.next_back().filter(|(turn, _)| *turn == Turn::Demoted)?;
+        Some(format!(
+            "{first} became a replica at {}, and no process asked a Sentinel for the new primary: \
+             connect through FENCEPOST_SENTINELS",
+            demoted.time_us
+        ))
     }
 
     fn failure(&self) -> Option<String> {

@@ -90,3 +90,39 @@ fn processes_that_take_two_locks_in_opposite_orders_wait_for_each_other_for_ever
     let told = &facts.violations[0].summary;
     assert!(told.contains("held lock:a and waited for lock:b"), "{told}");
 }
+
+const KNOWS_ONE_SERVER: &str = r#"
+for cycle in range(CYCLES):
+    say("ACQUIRING", "orders")
+    while True:
+        try:
+            if redis("SET", KEY, ME, "NX", "PX", TTL): break
+        except (Lost, ValueError): pass
+        time.sleep(0.1)
+    work(say("ACQUIRED", "orders"))
+    say("RELEASING", "orders")
+    try: redis("EVAL", COMPARE_AND_DELETE, 1, KEY, ME)
+    except (Lost, ValueError): say("UNKNOWN", "orders")
+    say("RELEASED", "orders")
+    if option("ASKS"):
+        try: socket.create_connection(env("SENTINELS").split(",")[0].split(":"), 1).close()
+        except OSError: pass
+"#;
+
+#[test]
+fn a_program_that_asks_no_sentinel_waits_for_a_replica_and_is_told_so() {
+    let of = |seed, options| case(KNOWS_ONE_SERVER, 20).under("failover", seed).with(options).run();
+    let found = (0..8).find_map(|seed| {
+        let facts = of(seed, &[])?;
+        let is_told = matches!(&facts.verdict, Verdict::Unknown { reason }
+            if reason.starts_with("redis-1 became a replica at "));
+        is_told.then_some((seed, facts))
+    });
+    let Some((seed, facts)) = found else {
+        assert!(of(0, &[]).is_none(), "no seed promotes another server");
+        return;
+    };
+    assert!(reason(&facts).contains("FENCEPOST_SENTINELS"), "{:?}", facts.verdict);
+    let asks = of(seed, &[("ASKS", "1")]).unwrap();
+    assert_eq!(kinds(&asks), [Kind::Stuck], "{:?}", asks.verdict);
+}

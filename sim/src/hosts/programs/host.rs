@@ -207,6 +207,8 @@ impl Host {
                 true
             }
             Request::Connect { socket, host, port } => {
+                let is_sentinel = host.starts_with("sentinel-");
+                self.shared.lives.with(self.life, |life| life.asked_sentinel |= is_sentinel);
                 let env = self.env.clone();
                 let connect = async move { env.connect(&Address { host, port }).await };
                 self.ends.insert(socket, End::Connecting(Box::pin(connect)));

@@ -31,6 +31,8 @@ pub struct Life {
     pub sent_last: Option<SimTime>,
     /// `true` if the program sent HTTP/2, as gRPC does, to a server that does not support it.
     pub sent_http2: bool,
+    /// `true` if the program connected to a Sentinel.
+    pub asked_sentinel: bool,
     pub crashed: Option<SimTime>,
     /// Time at which a thread died of an uncaught error, although its process continued.
     pub died: Option<SimTime>,
@@ -56,6 +58,7 @@ impl ProgramLives {
             has_spoken: false,
             sent_last: None,
             sent_http2: false,
+            asked_sentinel: false,
             crashed: None,
             died: None,
             calls: Vec::new(),
