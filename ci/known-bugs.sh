@@ -5,8 +5,9 @@
 #   ci/known-bugs.sh [NAME]
 #
 # Needs python3 with pip, python3.8 (or PYTHON38) for celery-redbeat, celery-once and aiozk, node
-# with npm, go, a JDK with Maven, and the network. Installs everything into $FOLDER. Takes half an
-# hour. docs/known-bugs.md describes each case.
+# with npm, go, a JDK with Maven, and the network. Skips a case whose packages cannot be installed,
+# with a message. Installs everything into $FOLDER. Takes half an hour. docs/known-bugs.md describes
+# each case.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 FOLDER=${FOLDER:-target/known-bugs}
@@ -23,9 +24,9 @@ fi
 python_with() {
   local folder="$FOLDER/${2//[=,]/-}"
   if [ ! -e "$folder/done" ]; then
-    "$1" -m venv "$folder"
+    "$1" -m venv "$folder" || return 1
     # shellcheck disable=SC2086 # several packages
-    "$folder/bin/pip" install -q setuptools ${2//,/ } >&2
+    "$folder/bin/pip" install -q setuptools ${2//,/ } >&2 || return 1
     touch "$folder/done"
   fi
   echo "$folder/bin/python"
@@ -36,7 +37,7 @@ modules_with() {
   local folder="$FOLDER/${1//[@,:\/]/-}"
   if [ ! -e "$folder/done" ]; then
     # shellcheck disable=SC2086 # several packages
-    npm install --silent --no-audit --no-fund --prefix "$folder" ${1//,/ } >&2
+    npm install --silent --no-audit --no-fund --prefix "$folder" ${1//,/ } >&2 || return 1
     touch "$folder/done"
   fi
   echo "$folder/node_modules"
@@ -49,7 +50,7 @@ built_with() {
     mkdir -p "$folder"
     cp "$1" "$folder/worker.go"
     # shellcheck disable=SC2086 # several modules
-    (cd "$folder" && go mod init worker && go get ${2//,/ } && CGO_ENABLED=0 go build -o worker .) >&2
+    (cd "$folder" && go mod init worker && go get ${2//,/ } && CGO_ENABLED=0 go build -o worker .) >&2 || return 1
   fi
   echo "$folder/worker"
 }
@@ -72,10 +73,10 @@ class_with() {
       echo "</dependencies></project>"
     } > "$folder/pom.xml"
     mvn -q -B -f "$folder/pom.xml" dependency:copy-dependencies -DoutputDirectory="$folder" \
-      -DincludeScope=runtime >&2
+      -DincludeScope=runtime >&2 || return 1
     touch "$folder/done"
   fi
-  javac -cp "$folder/*" -sourcepath "$(dirname "$1")" -d "$folder/$name" "$1" >&2
+  javac -cp "$folder/*" -sourcepath "$(dirname "$1")" -d "$folder/$name" "$1" >&2 || return 1
   echo "java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp $folder/*:$folder/$name $name"
 }
 
@@ -101,7 +102,7 @@ PYTHON
 # versions.
 known() {
   local name=$1 rule=$2 old=$3 new=$4 worker=examples/programs/known-bugs/$5
-  local packages command found broke exercised seed language=${PYTHON:-python3} modules=()
+  local packages installed command found broke exercised seed language=${PYTHON:-python3} modules=()
   shift 5
   case ${worker##*.} in
     js) language=node ;;
@@ -115,13 +116,15 @@ known() {
   fi
   for packages in "$old" "$new"; do
     case $language in
-      node)
-        command="node $worker"
-        modules=(--env "NODE_PATH=$(modules_with "$packages")")
-        ;;
-      go) command=$(built_with "$worker" "$packages") ;;
-      mvn) command=$(class_with "$worker" "$packages") ;;
-      *) command="$(python_with "$language" "$packages") $worker" ;;
+      node) installed=$(modules_with "$packages") ;;
+      go) installed=$(built_with "$worker" "$packages") ;;
+      mvn) installed=$(class_with "$worker" "$packages") ;;
+      *) installed=$(python_with "$language" "$packages") ;;
+    esac || { echo "$name: skipped, $packages could not be installed" && return 0; }
+    case $language in
+      node) command="node $worker" modules=(--env "NODE_PATH=$installed") ;;
+      go | mvn) command=$installed ;;
+      *) command="$installed $worker" ;;
     esac
     found=$(broken "$command" "$rule" "$@" "${modules[@]}")
     read -r broke exercised seed <<< "$found"

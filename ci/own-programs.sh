@@ -105,7 +105,7 @@ cc -O2 -w -static -o "$FOLDER/bin/plain-c" $examples/plain.c
 rustc --edition 2021 -O -o "$FOLDER/bin/plain-rust" $examples/plain.rs
 CARGO_TARGET_DIR="$FOLDER/rslock" cargo build --release --locked --quiet \
   --manifest-path ci/rust-locks/Cargo.toml --bin rslock-worker
-GO111MODULE=off GOPATH=/usr/share/gocode CGO_ENABLED=0 GOCACHE="$FOLDER/cache" \
+try redigo env GO111MODULE=off GOPATH=/usr/share/gocode CGO_ENABLED=0 GOCACHE="$FOLDER/cache" \
   go build -o "$FOLDER/bin/redigo" $examples/redigo.go
 # built NAME SOURCE MODULE@VERSION...: builds a worker in Go with these modules.
 built() {
