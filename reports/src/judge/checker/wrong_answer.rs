@@ -237,7 +237,7 @@ fn finding(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::history::Keeping;
+    use crate::record::history::{Keeping, Turn};
     use crate::record::story::Story;
 
     fn wrong_answers(story: Story) -> usize {
@@ -393,6 +393,13 @@ mod tests {
         let at_another = Story::new().takes(1, 1, "a").grants_at(2, 2, 2, "b");
         let at_another = at_another.leaves(3, 1).left(5, 1).expires(11, "a");
         assert_eq!(wrong_answers(at_another), 0, "two primaries");
+        let replaced = |turn| {
+            let promoted = What::Turn { turn, about: None };
+            let story = Story::new().takes(1, 1, "a").event(2, Node::Redis(2), promoted);
+            wrong_answers(story.leaves(3, 1).left(5, 1).expires(11, "a"))
+        };
+        assert_eq!(replaced(Turn::Promoted), 0, "the new primary may have answered");
+        assert_eq!(replaced(Turn::Follows), 1);
         let copy = |remover| {
             let story = Story::new().grants_at(0, 2, 2, "b").takes(1, 1, "a").leaves(3, 1);
             wrong_answers(story.removed_at(4, 2, "b", remover).left(5, 1).expires(11, "a"))

@@ -91,6 +91,17 @@ impl Roles {
         self.primaries.iter().filter(is_then).find(|one| one.node == node)?.since
     }
 
+    /// Returns `true` if another server had become the primary in place of this one by `at`, even if
+    /// this one did not know it.
+    pub(crate) fn is_replaced(&self, node: Node, at: Moment) -> bool {
+        let own = self.promoted(node, at);
+        self.primaries.iter().any(|other| {
+            other.node != node
+                && other.since.is_some_and(|since| since <= at && own < Some(since))
+                && other.until.is_none_or(|until| at < until)
+        })
+    }
+
     /// Returns the parts of a period in which the server was a primary. A server without recorded
     /// roles counts as a primary only if no server has recorded roles.
     pub(crate) fn as_primary(
@@ -174,6 +185,21 @@ mod tests {
     fn names(story: Story, ms: u64, redis: u16) -> Story {
         let what = What::Turn { turn: Turn::Names, about: Some(Node::Redis(redis)) };
         story.event(ms, Node::Sentinel(1), what)
+    }
+
+    #[test]
+    fn a_primary_is_replaced_when_another_is_promoted_after_it() {
+        let history = turned(Story::new().takes(1, 1, "a"), 5, 2, Turn::Promoted);
+        let history = turned(turned(history, 5, 1, Turn::Unaware), 9, 3, Turn::Promoted).build();
+        let roles = Roles::new(&history);
+        let of = |at_ms: u64| {
+            let time = SimTime(at_ms * 1_000);
+            let at = Moment { time, index: history.events.len() };
+            [1, 2, 3].map(|redis| roles.is_replaced(Node::Redis(redis), at))
+        };
+        assert_eq!(of(4), [false; 3]);
+        assert_eq!(of(6), [true, false, true], "the third is a replica of the second");
+        assert_eq!(of(9), [true, true, false]);
     }
 
     fn roles(story: Story) -> Roles {
