@@ -185,7 +185,8 @@ fn choose(events: &[Event], stated: &str, coordinator: Coordinator) -> Watched {
 }
 
 /// Sets the owner of each successful acquire: the value of its process's last grant during the
-/// acquire, or else of its last extension, or else, on Redis if `others` is empty, a placeholder.
+/// acquire, or else of its last extension or restoration, or else, on Redis if `others` is empty, a
+/// placeholder.
 fn name_owners(events: &mut [Event], watched: &Watched, coordinator: Coordinator) {
     let mut asked: BTreeMap<u64, usize> = BTreeMap::new();
     let mut about: BTreeMap<Node, String> = BTreeMap::new();
@@ -209,7 +210,9 @@ fn name_owners(events: &mut [Event], watched: &Watched, coordinator: Coordinator
                 let by = |change| {
                     wrote.get(&(machine, change, lock.clone())).filter(|(at, _)| at > since)
                 };
+                // A member reports the lock of a session that continues there as restored.
                 let value = by(Change::Granted).or_else(|| by(Change::Extended));
+                let value = value.or_else(|| by(Change::Restored));
                 let nothing = || tells_all.then(|| format!("nothing, says {node}"));
                 *owner = value.map(|(_, value)| value.clone()).or_else(nothing);
             }
@@ -363,14 +366,21 @@ mod tests {
         let invoke = What::Invoke { operation: 1, action: Action::Acquire };
         let ok =
             What::Ok { operation: 1, owner: None, token: None, valid_for_us: None, value: None };
-        let asked = |before: Option<Event>, during: Option<Event>| {
+        let asked_of = |coordinator, before: Option<Event>, during: Option<Event>| {
             let all = before.into_iter().chain([event(thread, invoke.clone())]);
             let all = all.chain(during).chain([event(thread, ok.clone())]);
-            let (events, _) = watch(all.collect(), "k", Coordinator::Redis);
+            let (events, _) = watch(all.collect(), "k", coordinator);
             let What::Ok { owner, .. } = &events.last().unwrap().what else { panic!() };
             owner.clone()
         };
+        let asked = |before, during| asked_of(Coordinator::Redis, before, during);
         assert_eq!(asked(None, Some(wrote("k", "a", None))), Some("a".to_owned()));
+        let mut moved = wrote("k", "a", None);
+        if let What::Server { change, .. } = &mut moved.what {
+            *change = Change::Restored;
+        }
+        let of_session = asked_of(Coordinator::ZooKeeper, None, Some(moved));
+        assert_eq!(of_session.as_deref(), Some("a"), "the session continued at another member");
         let none = Some("nothing, says client-1.2".to_owned());
         assert_eq!(asked(Some(wrote("k", "a", None)), None), none);
     }
