@@ -78,6 +78,15 @@ fn obstacle(fault: &Fault) -> Option<&'static str> {
         Fault::Suspend { .. } => Some(CLIENT),
         Fault::Operator { command: OperatorCommand::Failover, .. } => None,
         Fault::LostReply { .. } | Fault::LostRequest { .. } => None,
-        other => (!other.nodes().iter().all(is_of_servers)).then_some(CLIENT),
+        Fault::Pause { node, .. }
+        | Fault::Crash { node, .. }
+        | Fault::PowerLoss { node, .. }
+        | Fault::ClockDrift { node, .. }
+        | Fault::ClockJump { node, .. }
+        | Fault::SlowServer { node, .. }
+        | Fault::Evict { node }
+        | Fault::FlushAll { node }
+        | Fault::Promote { node }
+        | Fault::Operator { node, .. } => (!is_of_servers(node)).then_some(CLIENT),
     }
 }

@@ -117,7 +117,23 @@ impl FaultInjector {
             }
             (Fault::ClockDrift { .. }, Some(server)) => self.stage.set_clock_rate(server, 0),
             (Fault::SlowServer { .. }, Some(server)) => self.stage.remove_slowdown(id, server),
-            _ => {}
+            (
+                Fault::Pause { .. }
+                | Fault::Suspend { .. }
+                | Fault::Crash { .. }
+                | Fault::PowerLoss { .. }
+                | Fault::ClockDrift { .. }
+                | Fault::SlowServer { .. },
+                None,
+            )
+            | (
+                Fault::ClockJump { .. }
+                | Fault::Evict { .. }
+                | Fault::FlushAll { .. }
+                | Fault::Promote { .. }
+                | Fault::Operator { .. },
+                _,
+            ) => {}
         }
     }
 

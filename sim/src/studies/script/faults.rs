@@ -19,16 +19,19 @@ impl Faults<'_> {
         let mut steps = Vec::new();
         let begun = self.history.events.iter().filter(|event| event.time_us <= self.span.until);
         for event in begun {
-            let (id, begins) = match &event.what {
-                What::FaultBegan { fault, .. } => (*fault, true),
-                What::FaultEnded { fault, .. } => (*fault, false),
-                _ => continue,
-            };
-            let Some(timed) = self.spec.plan.faults.iter().find(|timed| timed.id == id) else {
+            let (What::FaultBegan { fault: id, .. } | What::FaultEnded { fault: id, .. }) =
+                &event.what
+            else {
                 continue;
             };
-            let what = if begins { self.begin(&timed.fault)? } else { self.end(&timed.fault) };
-            let what = what.unwrap_or_else(|| note(&timed.fault, begins));
+            let Some(timed) = self.spec.plan.faults.iter().find(|timed| timed.id == *id) else {
+                continue;
+            };
+            let (what, verb) = match event.what {
+                What::FaultBegan { .. } => (self.begin(&timed.fault)?, "begins"),
+                _ => (self.end(&timed.fault), "ends"),
+            };
+            let what = what.unwrap_or_else(|| note(&timed.fault, verb));
             steps.push(Step { at: event.time_us, class: Class::Fault, what });
         }
         Ok(steps)
@@ -58,12 +61,25 @@ impl Faults<'_> {
             Fault::SlowServer { node, .. } => {
                 return inexpressible(format!("a fault slows down the commands of {node}"));
             }
-            Fault::Partition { .. } | Fault::Delay { .. } => return Ok(between(fault, true)),
+            Fault::Partition { side_a, side_b, direction, .. } => {
+                return Ok(on_links("cut", cut_links(side_a, side_b, *direction), Micros::ZERO));
+            }
+            Fault::Delay { from, to, extra_us_min, extra_us_max, .. } => {
+                let middle = Micros((extra_us_min.0 + extra_us_max.0) / 2);
+                return Ok(on_links("delay", links(from, to), middle));
+            }
             Fault::Evict { node } => self.typed(*node, OperatorAction::Evict),
             Fault::FlushAll { node } => self.typed(*node, OperatorAction::FlushAll),
             Fault::Promote { node } => self.typed(*node, OperatorAction::Promote),
             Fault::Operator { node, command } => self.typed(*node, self.action(*node, *command)),
-            _ => return Ok(None),
+            Fault::Pause { .. }
+            | Fault::Suspend { .. }
+            | Fault::Crash { .. }
+            | Fault::PowerLoss { .. }
+            | Fault::LostReply { .. }
+            | Fault::LostRequest { .. }
+            | Fault::ClockDrift { .. }
+            | Fault::ClockJump { .. } => return Ok(None),
         }))
     }
 
@@ -75,8 +91,25 @@ impl Faults<'_> {
             Fault::Crash { node, .. } | Fault::PowerLoss { node, .. } if serves(*node) => {
                 json!({ "do": "start", "server": node.to_string() })
             }
-            Fault::Partition { .. } | Fault::Delay { .. } => return between(fault, false),
-            _ => return None,
+            Fault::Partition { side_a, side_b, direction, .. } => {
+                return on_links("heal", cut_links(side_a, side_b, *direction), Micros::ZERO);
+            }
+            Fault::Delay { from, to, .. } => {
+                return on_links("delay", links(from, to), Micros::ZERO);
+            }
+            Fault::Pause { .. }
+            | Fault::Suspend { .. }
+            | Fault::Crash { .. }
+            | Fault::PowerLoss { .. }
+            | Fault::LostReply { .. }
+            | Fault::LostRequest { .. }
+            | Fault::ClockDrift { .. }
+            | Fault::ClockJump { .. }
+            | Fault::SlowServer { .. }
+            | Fault::Evict { .. }
+            | Fault::FlushAll { .. }
+            | Fault::Promote { .. }
+            | Fault::Operator { .. } => return None,
         })
     }
 
@@ -113,33 +146,29 @@ fn serves(node: Node) -> bool {
     node.is_server() || matches!(node, Node::Sentinel(_))
 }
 
-fn between(fault: &Fault, begins: bool) -> Option<Value> {
-    let pairs = |from: &[Node], to: &[Node]| {
-        let from = from.iter().filter(|node| serves(**node));
-        let all = from.flat_map(|a| to.iter().map(move |b| (*a, *b)));
-        let all = all.filter(|(a, b)| serves(*b) && a != b);
-        all.map(|(a, b)| [a.to_string(), b.to_string()]).collect::<Vec<_>>()
-    };
-    let (pairs, action, delay) = match fault {
-        Fault::Partition { side_a, side_b, direction, .. } => {
-            let mut cut = pairs(side_a, side_b);
-            if *direction == Direction::Both {
-                cut.extend(pairs(side_b, side_a));
-            }
-            (cut, if begins { "cut" } else { "heal" }, Micros::ZERO)
-        }
-        Fault::Delay { from, to, extra_us_min, extra_us_max, .. } => {
-            let middle = Micros((extra_us_min.0 + extra_us_max.0) / 2);
-            (pairs(from, to), "delay", if begins { middle } else { Micros::ZERO })
-        }
-        _ => return None,
-    };
-    let step = json!({ "do": action, "pairs": pairs, "delay_us": delay.0 });
-    (!pairs.is_empty()).then_some(step)
+type Link = [String; 2];
+
+fn links(from: &[Node], to: &[Node]) -> Vec<Link> {
+    let from = from.iter().filter(|node| serves(**node));
+    let all = from.flat_map(|a| to.iter().map(move |b| (a, b)));
+    let all = all.filter(|(a, b)| serves(**b) && a != b);
+    all.map(|(a, b)| [a.to_string(), b.to_string()]).collect()
 }
 
-fn note(fault: &Fault, begins: bool) -> Value {
+fn cut_links(side_a: &[Node], side_b: &[Node], direction: Direction) -> Vec<Link> {
+    let mut cut = links(side_a, side_b);
+    if direction == Direction::Both {
+        cut.extend(links(side_b, side_a));
+    }
+    cut
+}
+
+fn on_links(action: &str, links: Vec<Link>, delay: Micros) -> Option<Value> {
+    let step = json!({ "do": action, "pairs": links, "delay_us": delay.0 });
+    (!links.is_empty()).then_some(step)
+}
+
+fn note(fault: &Fault, verb: &str) -> Value {
     let nodes: Vec<String> = fault.nodes().iter().map(Node::to_string).collect();
-    let verb = if begins { "begins" } else { "ends" };
     json!({ "do": "say", "text": format!("{} of {} {verb}", fault.kind(), nodes.join(", ")) })
 }
