@@ -78,31 +78,45 @@ kinds! {
     Unavailable = Hazard,
 }
 
+#[derive(PartialEq, Eq)]
+enum Subject {
+    Overlap,
+    Write,
+    Progress,
+    Other,
+}
+
 impl Kind {
-    pub fn is_about_clash(self) -> bool {
+    fn subject(self) -> Subject {
         match self {
-            Kind::Overlap
-            | Kind::StaleWrite
+            Kind::Overlap => Subject::Overlap,
+            Kind::StaleWrite
             | Kind::LostUpdate
             | Kind::Oversold
             | Kind::DuplicateNumber
             | Kind::NumberRegression
-            | Kind::RepeatedJob => true,
+            | Kind::RepeatedJob => Subject::Write,
+            Kind::Stuck | Kind::Deadlock | Kind::Starved | Kind::Unavailable => Subject::Progress,
             Kind::TokenRegression
             | Kind::TokenMissing
             | Kind::FencedOut
             | Kind::ForeignRelease
             | Kind::WrongAnswer
-            | Kind::Stuck
-            | Kind::Deadlock
-            | Kind::Starved
-            | Kind::HeldForever
-            | Kind::Unavailable => false,
+            | Kind::HeldForever => Subject::Other,
         }
     }
 
-    pub(crate) fn is_lack_of_progress(self) -> bool {
-        matches!(self, Kind::Stuck | Kind::Deadlock | Kind::Starved | Kind::Unavailable)
+    pub fn is_about_clash(self) -> bool {
+        matches!(self.subject(), Subject::Overlap | Subject::Write)
+    }
+
+    /// Returns `true` if the storage itself can prevent the violation.
+    pub fn is_about_write(self) -> bool {
+        self.subject() == Subject::Write
+    }
+
+    pub fn is_lack_of_progress(self) -> bool {
+        self.subject() == Subject::Progress
     }
 
     /// Returns the scenario key of the rule's bound; `None` if no key sets one.

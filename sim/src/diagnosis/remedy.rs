@@ -134,8 +134,8 @@ impl SafeguardTrials {
 
     pub fn remedies(&self, violation: &Violation) -> Vec<Remedy> {
         let is_harm = violation.kind.severity() == Severity::Harm;
-        let is_of_storage = is_of_storage(violation.kind);
-        let is_wait = is_bounded(violation.kind);
+        let is_of_storage = violation.kind.is_about_write();
+        let is_wait = violation.kind.is_lack_of_progress() || violation.kind == Kind::HeldForever;
         let fitting = self.guarded.iter().filter(|guarded| {
             (is_harm || !guarded.loses_extensions)
                 && (is_of_storage || !guarded.replaces_script)
@@ -343,24 +343,7 @@ impl TrialCounts {
 }
 
 fn is_outage(kind: Kind) -> bool {
-    matches!(kind, Kind::Stuck | Kind::Deadlock | Kind::Starved)
-}
-
-/// Returns `true` if the storage itself can prevent the violation.
-fn is_of_storage(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::StaleWrite
-            | Kind::LostUpdate
-            | Kind::Oversold
-            | Kind::DuplicateNumber
-            | Kind::NumberRegression
-            | Kind::RepeatedJob
-    )
-}
-
-fn is_bounded(kind: Kind) -> bool {
-    is_outage(kind) || matches!(kind, Kind::Unavailable | Kind::HeldForever)
+    kind.is_lack_of_progress() && kind != Kind::Unavailable
 }
 
 fn fired(history: &History) -> BTreeSet<u32> {

@@ -15,10 +15,7 @@ pub(super) static ENTRY: Entry = Entry {
 
 /// Returns whether the finding is about another write, so a sentence must name the late writer.
 fn is_of_another_write(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Oversold | Kind::DuplicateNumber | Kind::NumberRegression | Kind::RepeatedJob
-    )
+    kind.is_about_write() && !matches!(kind, Kind::StaleWrite | Kind::LostUpdate)
 }
 
 fn between(scene: &Scene<'_, '_>) -> String {

@@ -52,14 +52,7 @@ pub(super) fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {
 /// Returns whether the later holder was alone from its entry to its write, and computed the write
 /// from a value that had been overwritten before its grant.
 pub(super) fn is_overwritten(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
-    let builds_on = matches!(
-        finding.kind,
-        Kind::LostUpdate
-            | Kind::DuplicateNumber
-            | Kind::NumberRegression
-            | Kind::Oversold
-            | Kind::RepeatedJob
-    );
+    let builds_on = finding.kind.is_about_write() && finding.kind != Kind::StaleWrite;
     let Some(applied) = clash.late_write.filter(|_| builds_on) else { return false };
     let taker = &timeline.acquisitions[clash.later];
     let Some(granted) = taker.grant.as_ref().map(|grant| grant.moment) else { return false };

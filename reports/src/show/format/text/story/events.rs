@@ -102,8 +102,7 @@ impl Story<'_> {
     fn decides(&self, entry: &TimelineEntry) -> bool {
         let lead = &self.lead.violation;
         let mut story = lead.narrative.iter();
-        let is_wait =
-            matches!(lead.kind, Kind::Stuck | Kind::Deadlock | Kind::Starved | Kind::Unavailable);
+        let is_wait = lead.kind.is_lack_of_progress();
         let is_deed = match &entry.what {
             What::Server { .. } => true,
             What::Turn { turn, .. } => turn.changes_data() || turn.changes_writes(),
