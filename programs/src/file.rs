@@ -2,7 +2,7 @@
 
 use crate::interface::{Channel, SocketId};
 use std::collections::{BTreeMap, VecDeque};
-use std::net::Ipv4Addr;
+use std::net::SocketAddrV4;
 
 pub(crate) type FileId = usize;
 pub(crate) type PipeId = usize;
@@ -61,7 +61,7 @@ pub(crate) struct Socket {
     pub(crate) is_shut: bool,
     pub(crate) error: Option<i32>,
     pub(crate) local_port: u16,
-    pub(crate) peer: Option<(Ipv4Addr, u16)>,
+    pub(crate) peer: Option<SocketAddrV4>,
     pub(crate) receive_timeout_ns: Option<u64>,
     pub(crate) send_timeout_ns: Option<u64>,
     pub(crate) backlog: usize,
@@ -73,7 +73,7 @@ pub(crate) struct Datagrams {
     pub(crate) received: VecDeque<Receipt>,
     pub(crate) error: Option<i32>,
     pub(crate) local_port: u16,
-    pub(crate) peer: Option<(Ipv4Addr, u16)>,
+    pub(crate) peer: Option<SocketAddrV4>,
     pub(crate) receive_timeout_ns: Option<u64>,
 }
 
@@ -99,7 +99,7 @@ pub(crate) enum Stage {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Waiting {
-    Inside { read: PipeId, write: PipeId, from: (Ipv4Addr, u16) },
+    Inside { read: PipeId, write: PipeId, from: SocketAddrV4 },
     Outside(FileId),
 }
 
@@ -210,12 +210,7 @@ impl Files {
         })
     }
 
-    pub(crate) fn queue_connection(
-        &mut self,
-        listener: FileId,
-        file: FileId,
-        from: (Ipv4Addr, u16),
-    ) {
+    pub(crate) fn queue_connection(&mut self, listener: FileId, file: FileId, from: SocketAddrV4) {
         let (there, back) = (self.pipe(), self.pipe());
         if let Some(Socket { stage: Stage::Listening(waiting), .. }) = self.socket(listener) {
             waiting.push_back(Waiting::Inside { read: there, write: back, from });

@@ -4,7 +4,7 @@ use crate::interface::{
     CallMade, Clocks, FilesUsed, Launch, News, Output, SocketId, StartError, Step,
 };
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::SocketAddrV4;
 use std::path::{Path, PathBuf};
 
 pub fn check(_: &Launch) -> Result<(), StartError> {
@@ -38,7 +38,7 @@ impl Group {
         match self.0 {}
     }
 
-    pub fn incoming(&mut self, _: (Ipv4Addr, u16), _: u16) -> Option<SocketId> {
+    pub fn incoming(&mut self, _: SocketAddrV4, _: u16) -> Option<SocketId> {
         match self.0 {}
     }
 

@@ -1,12 +1,12 @@
 //! Emulates netlink and UDP sockets. UDP datagrams reach only sockets of the same group and an
 //! emulated name server.
 
-use super::interfaces::{self, internet};
+use super::interfaces::{self, internet, internet_address};
 use super::{Call, Outcome, fail_with};
 use crate::file::{Datagrams, FileId, Kind, Receipt};
 use crate::group::Group;
 use crate::stand_ins::RESOLVER;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddrV4};
 
 const DNS_PORT: u16 = 53;
 const DNS_ADDRESS: [u8; 2] = [0, 1];
@@ -55,15 +55,14 @@ impl Group {
         }
     }
 
-    fn internet_at(&self, call: &Call, at: u64) -> Option<(Ipv4Addr, u16)> {
-        let ip = Ipv4Addr::from_bits(call.memory.u32(at + 4).swap_bytes());
+    fn internet_at(&self, call: &Call, at: u64) -> Option<SocketAddrV4> {
         let is_internet = i32::from(call.memory.u16(at)) == libc::AF_INET;
-        is_internet.then(|| (ip, call.memory.u16(at + 2).swap_bytes()))
+        is_internet.then(|| internet_address(call, at))
     }
 
     fn datagram_connect(&mut self, call: &Call, file: FileId) -> Outcome {
         let peer = self.internet_at(call, call.arguments[1]);
-        if peer.is_some_and(|(ip, _)| !self.is_reachable(ip)) {
+        if peer.is_some_and(|peer| !self.is_reachable(*peer.ip())) {
             return fail_with(libc::ENETUNREACH);
         }
         self.assign_port(file);
@@ -88,7 +87,7 @@ impl Group {
     }
 
     fn datagram_bind(&mut self, call: &Call, file: FileId) -> Outcome {
-        let wanted = self.internet_at(call, call.arguments[1]).map_or(0, |(_, port)| port);
+        let wanted = self.internet_at(call, call.arguments[1]).map_or(0, |address| address.port());
         if wanted == 0 {
             self.assign_port(file);
         } else if self.files.bound(wanted).is_some_and(|other| other != file) {
@@ -110,10 +109,12 @@ impl Group {
             (_, peer) => {
                 let ip = match peer {
                     None => Ipv4Addr::UNSPECIFIED,
-                    Some((ip, _)) if ip.is_loopback() || ip.is_unspecified() => Ipv4Addr::LOCALHOST,
+                    Some(peer) if peer.ip().is_loopback() || peer.ip().is_unspecified() => {
+                        Ipv4Addr::LOCALHOST
+                    }
                     Some(_) => own,
                 };
-                internet((ip, socket.local_port))
+                internet(SocketAddrV4::new(ip, socket.local_port))
             }
         };
         let room = (call.memory.u32(length) as usize).min(address.len());
@@ -168,23 +169,26 @@ impl Group {
             return Outcome::Done(length);
         }
         let Some(to) = told.or(socket.peer) else { return fail_with(libc::EDESTADDRREQ) };
-        let from = (if to.0.is_loopback() { Ipv4Addr::LOCALHOST } else { own }, socket.local_port);
-        self.deliver_datagram(file, (from, to), bytes).unwrap_or(Outcome::Done(length))
+        let ip = if to.ip().is_loopback() { Ipv4Addr::LOCALHOST } else { own };
+        let from = SocketAddrV4::new(ip, socket.local_port);
+        self.deliver_datagram(file, from, to, bytes).unwrap_or(Outcome::Done(length))
     }
 
     fn deliver_datagram(
         &mut self,
         file: FileId,
-        (from, to): ((Ipv4Addr, u16), (Ipv4Addr, u16)),
+        from: SocketAddrV4,
+        to: SocketAddrV4,
         bytes: Vec<u8>,
     ) -> Option<Outcome> {
-        let is_own = to.0.is_loopback() || to.0.is_unspecified() || to.0 == self.own_address();
-        if to == (RESOLVER, DNS_PORT) {
+        if to == SocketAddrV4::new(RESOLVER, DNS_PORT) {
             let answer = self.answer_dns(&bytes);
             self.queue_datagrams(file, answer.into_iter().collect(), internet(to));
-        } else if is_own && let Some(other) = self.files.bound(to.1) {
+        } else if self.is_own(*to.ip())
+            && let Some(other) = self.files.bound(to.port())
+        {
             self.queue_datagrams(other, vec![bytes], internet(from));
-        } else if !self.is_reachable(to.0) {
+        } else if !self.is_reachable(*to.ip()) {
             return Some(fail_with(libc::ENETUNREACH));
         } else if let Some(socket) = self.datagrams(file).filter(|socket| socket.peer.is_some()) {
             socket.error = Some(libc::ECONNREFUSED);

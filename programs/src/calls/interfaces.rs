@@ -3,7 +3,7 @@
 use super::{Call, Outcome, fail_with};
 use crate::group::Group;
 use crate::sys::filter::FIRST_QUESTION;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::ops::Range;
 
 pub(super) const QUESTIONS: Range<u64> = FIRST_QUESTION..0x8a00;
@@ -104,12 +104,18 @@ impl Interface {
     }
 }
 
-pub(super) fn internet((ip, port): (Ipv4Addr, u16)) -> Vec<u8> {
-    let mut address = vec![libc::AF_INET as u8, 0];
-    address.extend(port.to_be_bytes());
-    address.extend(ip.octets());
-    address.resize(16, 0);
-    address
+pub(super) fn internet(address: SocketAddrV4) -> Vec<u8> {
+    let mut bytes = vec![libc::AF_INET as u8, 0];
+    bytes.extend(address.port().to_be_bytes());
+    bytes.extend(address.ip().octets());
+    bytes.resize(16, 0);
+    bytes
+}
+
+/// Reads an address of the family `AF_INET`.
+pub(super) fn internet_address(call: &Call, at: u64) -> SocketAddrV4 {
+    let ip = Ipv4Addr::from_bits(call.memory.u32(at + 4).swap_bytes());
+    SocketAddrV4::new(ip, call.memory.u16(at + 2).swap_bytes())
 }
 
 fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
@@ -157,7 +163,7 @@ impl Group {
             _ => asked.starts_with(&[one.name.as_bytes(), &[0]].concat()),
         });
         let Some(found) = found else { return fail_with(libc::ENODEV) };
-        let address = |ip| internet((ip, 0));
+        let address = |ip| internet(SocketAddrV4::new(ip, 0));
         let value = match question {
             SIOCGIFNAME => {
                 call.memory.write(at, &found.name_field());
@@ -182,7 +188,7 @@ fn list_interfaces(call: &Call, all: &[Interface], at: u64) -> Outcome {
     let mut bytes = Vec::new();
     for one in all {
         bytes.extend(one.name_field());
-        bytes.extend(internet((one.ip, 0)));
+        bytes.extend(internet(SocketAddrV4::new(one.ip, 0)));
         bytes.resize(bytes.len().next_multiple_of(ENTRY), 0);
     }
     if place != 0 {

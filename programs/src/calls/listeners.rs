@@ -4,11 +4,11 @@ use crate::group::Group;
 use crate::interface::SocketId;
 use crate::process::Interest;
 use std::collections::VecDeque;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddrV4};
 
 impl Group {
     /// Opens a connection from another machine. Returns `None` if no listener has room for it.
-    pub fn incoming(&mut self, from: (Ipv4Addr, u16), port: u16) -> Option<SocketId> {
+    pub fn incoming(&mut self, from: SocketAddrV4, port: u16) -> Option<SocketId> {
         let listener = self.files.listener(port)?;
         if !self.files.has_room(listener) {
             return None;
@@ -38,13 +38,14 @@ impl Group {
         &mut self,
         call: &Call,
         file: FileId,
-        (ip, port, local_port): (Ipv4Addr, u16, u16),
+        to: SocketAddrV4,
+        local_port: u16,
     ) -> Outcome {
-        let Some(listener) = self.files.listener(port) else {
+        let Some(listener) = self.files.listener(to.port()) else {
             return fail_with(libc::ECONNREFUSED);
         };
         if self.files.has_room(listener) {
-            self.files.queue_connection(listener, file, (from_inside(ip), local_port));
+            self.files.queue_connection(listener, file, from_inside(*to.ip(), local_port));
             return Outcome::Done(0);
         }
         let id = self.take_socket();
@@ -60,17 +61,21 @@ impl Group {
             self.files.connections.iter().map(|(id, file)| (*id, *file)).collect();
         let peer = |group: &mut Group, file| group.files.socket(file).and_then(|it| it.peer);
         let first = knocking.into_iter().find_map(|(id, file)| {
-            let (ip, to) = peer(self, file)?;
+            let to = peer(self, file)?;
             let is_knocking = self
                 .files
                 .socket(file)
                 .is_some_and(|socket| matches!(socket.stage, Stage::Connecting(_)));
-            (is_knocking && to == port && self.is_own(ip)).then_some((id, file, ip))
+            (is_knocking && to.port() == port && self.is_own(*to.ip())).then_some((
+                id,
+                file,
+                *to.ip(),
+            ))
         });
         let Some((id, file, ip)) = first else { return };
         self.files.connections.remove(&id);
         let local_port = self.files.socket(file).map_or(0, |socket| socket.local_port);
-        self.files.queue_connection(listener, file, (from_inside(ip), local_port));
+        self.files.queue_connection(listener, file, from_inside(ip, local_port));
     }
 
     pub(super) fn bind(&mut self, call: &Call) -> Outcome {
@@ -134,7 +139,7 @@ impl Group {
         }
     }
 
-    fn descriptor_for(&mut self, call: &Call, peer: Option<(Ipv4Addr, u16)>) -> i64 {
+    fn descriptor_for(&mut self, call: &Call, peer: Option<SocketAddrV4>) -> i64 {
         let [_, address, length, flags, ..] = call.arguments;
         let flags = if call.number == libc::SYS_accept4 { flags as i32 } else { 0 };
         let kept = flags & (libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK);
@@ -146,6 +151,6 @@ impl Group {
     }
 }
 
-fn from_inside(to: Ipv4Addr) -> Ipv4Addr {
-    if to.is_unspecified() { Ipv4Addr::LOCALHOST } else { to }
+fn from_inside(to: Ipv4Addr, port: u16) -> SocketAddrV4 {
+    SocketAddrV4::new(if to.is_unspecified() { Ipv4Addr::LOCALHOST } else { to }, port)
 }

@@ -1,12 +1,12 @@
 //! Emulates stream sockets. The driver sees only connections with other machines.
 
-use super::interfaces::internet;
+use super::interfaces::{internet, internet_address};
 use super::{Call, Outcome, fail_with};
-use crate::file::{Datagrams, FileId, Kind, PipeId, Socket, Stage};
+use crate::file::{Datagrams, FileId, Kind, Socket, Stage};
 use crate::group::Group;
 use crate::interface::{News, Request, SocketId};
 use crate::process::Interest;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddrV4};
 
 /// Nanoseconds after which Linux 6.1, by default, stops trying to connect to a silent machine.
 const CONNECT_MAX_NS: u64 = 127_000_000_000;
@@ -27,6 +27,11 @@ fn is_socket_call(number: i64) -> bool {
     )
 }
 
+struct Ends {
+    reading: bool,
+    writing: bool,
+}
+
 impl Socket {
     pub(crate) fn handle_news(&mut self, news: News) {
         match news {
@@ -43,16 +48,16 @@ impl Socket {
         }
     }
 
-    fn shut_down_socket(&mut self, id: SocketId, reading: bool, writing: bool) -> Option<Request> {
+    fn shut_down_socket(&mut self, id: SocketId, ends: Ends) -> Option<Request> {
         let was_closed = self.reads_no_more && self.is_shut;
-        let ends = writing && !self.is_shut;
-        self.reads_no_more |= reading;
-        self.has_ended |= reading;
-        self.is_shut |= writing;
+        let ends_now = ends.writing && !self.is_shut;
+        self.reads_no_more |= ends.reading;
+        self.has_ended |= ends.reading;
+        self.is_shut |= ends.writing;
         match self.reads_no_more && self.is_shut {
             true if was_closed => None,
             true => Some(Request::Close { socket: id }),
-            false => ends.then_some(Request::Shutdown { socket: id }),
+            false => ends_now.then_some(Request::Shutdown { socket: id }),
         }
     }
 }
@@ -135,25 +140,24 @@ impl Group {
 
     fn begin_connect(&mut self, call: &Call, file: FileId) -> Outcome {
         let at = call.arguments[1];
-        let (family, port) = (call.memory.u16(at), call.memory.u16(at + 2).swap_bytes());
-        match i32::from(family) {
+        match i32::from(call.memory.u16(at)) {
             libc::AF_INET => {}
             libc::AF_UNIX => return fail_with(libc::ENOENT),
             libc::AF_UNSPEC => return Outcome::Done(0),
             _ => return fail_with(libc::EAFNOSUPPORT),
         }
-        let ip = Ipv4Addr::from_bits(call.memory.u32(at + 4).swap_bytes());
+        let address = internet_address(call, at);
         let local_port = self.take_port();
         if let Some(socket) = self.files.socket(file) {
-            (socket.local_port, socket.peer) = (local_port, Some((ip, port)));
+            (socket.local_port, socket.peer) = (local_port, Some(address));
         }
-        if self.is_own(ip) {
-            return self.connect_inside(call, file, (ip, port, local_port));
+        if self.is_own(*address.ip()) {
+            return self.connect_inside(call, file, address, local_port);
         }
-        let host = self.launch.hosts.iter().find(|(_, known)| **known == ip);
+        let host = self.launch.hosts.iter().find(|(_, known)| *known == address.ip());
         let Some(host) = host.map(|(name, _)| name.clone()) else {
             self.record_remark(&format!(
-                "a connection to {ip}:{port}, which is not a simulated machine"
+                "a connection to {address}, which is not a simulated machine"
             ));
             return fail_with(libc::ENETUNREACH);
         };
@@ -162,7 +166,7 @@ impl Group {
             socket.stage = Stage::Connecting(id);
         }
         self.files.connections.insert(id, file);
-        self.requests.push(Request::Connect { socket: id, host, port });
+        self.requests.push(Request::Connect { socket: id, host, port: address.port() });
         self.wait_for_connection(call, file)
     }
 
@@ -183,18 +187,26 @@ impl Group {
     fn shutdown(&mut self, call: &Call) -> Outcome {
         let how = call.arguments[1] as i32;
         let Some(file) = self.file_of(call) else { return fail_with(libc::ENOTSOCK) };
-        let ends_writing = how == libc::SHUT_WR || how == libc::SHUT_RDWR;
-        let ends_reading = how == libc::SHUT_RD || how == libc::SHUT_RDWR;
+        let ends = Ends {
+            reading: how == libc::SHUT_RD || how == libc::SHUT_RDWR,
+            writing: how == libc::SHUT_WR || how == libc::SHUT_RDWR,
+        };
         let outcome = match &mut self.files.get_mut(file).kind {
             Kind::Pair { read, write }
             | Kind::Socket(Socket { stage: Stage::Local { read, write }, .. }) => {
                 let (read, write) = (*read, *write);
-                self.shut_pair((read, ends_reading), (write, ends_writing));
+                if ends.writing {
+                    self.files.pipes[write].writers = 0;
+                }
+                if ends.reading {
+                    self.files.pipes[read].writers = 0;
+                    self.files.pipes[read].readers = 0;
+                }
                 Outcome::Done(0)
             }
             Kind::Socket(socket) => match socket.stage {
                 Stage::Open(id) => {
-                    self.requests.extend(socket.shut_down_socket(id, ends_reading, ends_writing));
+                    self.requests.extend(socket.shut_down_socket(id, ends));
                     Outcome::Done(0)
                 }
                 _ => fail_with(libc::ENOTCONN),
@@ -205,23 +217,13 @@ impl Group {
         outcome
     }
 
-    fn shut_pair(&mut self, read: (PipeId, bool), write: (PipeId, bool)) {
-        if write.1 {
-            self.files.pipes[write.0].writers = 0;
-        }
-        if read.1 {
-            self.files.pipes[read.0].writers = 0;
-            self.files.pipes[read.0].readers = 0;
-        }
-    }
-
     pub(super) fn write_address(
         &self,
         call: &Call,
         (at, length): (u64, u64),
-        (ip, port): (Ipv4Addr, u16),
+        address: SocketAddrV4,
     ) {
-        let address = internet((ip, port));
+        let address = internet(address);
         let room = (call.memory.u32(length) as usize).min(address.len());
         call.memory.write(at, &address[..room]);
         call.memory.write(length, &(address.len() as u32).to_le_bytes());
@@ -229,7 +231,7 @@ impl Group {
 
     fn name_of_socket(&mut self, call: &Call) -> Outcome {
         let [_, at, length, ..] = call.arguments;
-        let own = self.launch.address(&self.launch.host_name);
+        let own = self.own_address();
         let Some(file) = self.file_of(call) else { return fail_with(libc::ENOTSOCK) };
         if matches!(self.files.get(file).kind, Kind::Pair { .. }) {
             call.memory.write(at, &(libc::AF_UNIX as u16).to_le_bytes());
@@ -244,11 +246,11 @@ impl Group {
                 _ => return fail_with(libc::ENOTCONN),
             }
         } else if is_inside {
-            (Ipv4Addr::LOCALHOST, socket.local_port)
+            SocketAddrV4::new(Ipv4Addr::LOCALHOST, socket.local_port)
         } else if socket.local_port == 0 {
-            (Ipv4Addr::UNSPECIFIED, 0)
+            SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0)
         } else {
-            (own.unwrap_or(Ipv4Addr::LOCALHOST), socket.local_port)
+            SocketAddrV4::new(own, socket.local_port)
         };
         self.write_address(call, (at, length), address);
         Outcome::Done(0)

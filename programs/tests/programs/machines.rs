@@ -3,7 +3,7 @@ use fencepost_programs::{
     CallMade, Clocks, Ending, Group, Launch, News, Request, SocketId, SyncedFiles,
 };
 use std::collections::{BTreeMap, VecDeque};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::Path;
 
 const LATENCY_US: u64 = 300;
@@ -119,7 +119,8 @@ impl Machines {
 
     pub(crate) fn connect(&mut self, place: Place, port: u16) -> Option<Connection> {
         let machine = &mut self.all[place];
-        let id = machine.group.as_mut()?.incoming((Ipv4Addr::new(10, 0, 1, 1), 30_000), port)?;
+        let from = SocketAddrV4::new(Ipv4Addr::new(10, 0, 1, 1), 30_000);
+        let id = machine.group.as_mut()?.incoming(from, port)?;
         machine.peers.insert(id, End::Client);
         self.step(place);
         Some(Connection(place, id))
@@ -175,7 +176,7 @@ impl Machines {
             WorldEvent::Connect { from: (from, socket), to, port } => {
                 let address = self.all[from].launch.hosts[&self.all[from].launch.host_name];
                 self.all[from].next_port += 1;
-                let address = (address, self.all[from].next_port);
+                let address = SocketAddrV4::new(address, self.all[from].next_port);
                 let group = self.all[to].group.as_mut();
                 match group.and_then(|group| group.incoming(address, port)) {
                     Some(id) => {

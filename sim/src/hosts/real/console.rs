@@ -5,7 +5,7 @@ use super::work::{Work, next_message};
 use bytes::BytesMut;
 use fencepost_machine::wording::{self, Wording};
 use fencepost_machine::{ConnectionId, KeyChange, Notice, OperatorAction};
-use std::net::Ipv4Addr;
+use std::net::SocketAddrV4;
 
 pub(super) type Channel = usize;
 
@@ -82,7 +82,7 @@ pub(super) trait Console {
         None
     }
 
-    fn note_peer(&mut self, _: ConnectionId, _: PeerAddress) {}
+    fn note_peer(&mut self, _: ConnectionId, _: SocketAddrV4) {}
 
     fn supports(&self, _: OperatorAction) -> bool {
         false
@@ -101,9 +101,6 @@ pub(super) trait Console {
     }
 }
 
-pub(super) type PeerAddress = (Ipv4Addr, u16);
-
-pub(super) fn peer_address(text: &str) -> Option<PeerAddress> {
-    let (host, port) = text.trim_start_matches('/').rsplit_once(':')?;
-    Some((host.parse().ok()?, port.parse().ok()?))
+pub(super) fn peer_address(text: &str) -> Option<SocketAddrV4> {
+    text.trim_start_matches('/').parse().ok()
 }

@@ -18,6 +18,7 @@ use fencepost_machine::{
 use fencepost_programs::{Clocks, Ending, Group, News, Request, SocketId};
 use links::{AnswerTiming, Links, Peer};
 use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddrV4;
 use std::rc::Rc;
 
 /// Monotonic time of a server at virtual time 0, so that the server can boot earlier.
@@ -321,7 +322,8 @@ impl RealServer {
             out.list.push(Output::Close { connection });
             return;
         };
-        let Some(socket) = group.incoming((address, port), to) else {
+        let from = SocketAddrV4::new(address, port);
+        let Some(socket) = group.incoming(from, to) else {
             out.list.push(Output::Close { connection });
             return;
         };
@@ -329,7 +331,7 @@ impl RealServer {
         let peer = if is_server { Peer::Server } else { Peer::Client };
         self.links.accept_connection(connection, socket, peer);
         if !is_server {
-            self.console().note_peer(connection, (address, port));
+            self.console().note_peer(connection, from);
         }
     }
 

@@ -1,9 +1,7 @@
 //! Real MariaDB servers. The console asks for the holder of the user lock (`IS_USED_LOCK`).
 
 use super::RealSetup;
-use super::console::{
-    Changes, Channel, Console, ConsoleReply, ConsoleRequest, PeerAddress, peer_address,
-};
+use super::console::{Changes, Channel, Console, ConsoleReply, ConsoleRequest, peer_address};
 use super::judged::{Key, Reading, Role};
 use super::kind::{FOLDER, Kind, Part, Recipe, command, version_after};
 use super::peers::Peers;
@@ -13,6 +11,7 @@ use fencepost_clients::mysql::protocol::{Answer, Rows, login, query, quoted, tak
 use fencepost_faults::{Micros, Node};
 use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, KeyChange};
+use std::net::SocketAddrV4;
 
 const PORT: u16 = 3_306;
 
@@ -101,7 +100,7 @@ impl MysqlConsole {
     fn reads(&self, rows: &Rows) -> Reading {
         let holder = rows.first().and_then(|row| {
             let [Some(session), address] = &row[..] else { return None };
-            let address: Option<PeerAddress> = address.as_deref().and_then(peer_address);
+            let address: Option<SocketAddrV4> = address.as_deref().and_then(peer_address);
             Some(Key {
                 name: Bytes::from(self.lock.clone()),
                 value: Bytes::from(session.clone()),
@@ -164,7 +163,7 @@ impl Console for MysqlConsole {
         Changes { by_ends: true, ..Changes::default() }
     }
 
-    fn note_peer(&mut self, connection: ConnectionId, address: PeerAddress) {
+    fn note_peer(&mut self, connection: ConnectionId, address: SocketAddrV4) {
         self.peers.note_peer(connection, address);
     }
 

@@ -1,5 +1,5 @@
 use super::grpc;
-use crate::hosts::real::console::{Channel, Console, ConsoleReply, ConsoleRequest, PeerAddress};
+use crate::hosts::real::console::{Channel, Console, ConsoleReply, ConsoleRequest};
 use crate::hosts::real::http::{Answers, post};
 use crate::hosts::real::judged::{Key, Owner, Reading, Role};
 use crate::hosts::real::kind::Part;
@@ -11,6 +11,7 @@ use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, KeyChange};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::net::SocketAddrV4;
 
 const WATCH: Channel = 0;
 const CALLS: Channel = 1;
@@ -276,7 +277,7 @@ impl Console for EtcdConsole {
         }
     }
 
-    fn note_peer(&mut self, connection: ConnectionId, _: PeerAddress) {
+    fn note_peer(&mut self, connection: ConnectionId, _: SocketAddrV4) {
         self.requests.remove(&connection);
         self.grpc.remove(&connection);
     }

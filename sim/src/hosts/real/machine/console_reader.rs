@@ -5,9 +5,9 @@ use crate::hosts::real::judged::{Judged, Key, Trigger};
 use fencepost_machine::{ConnectionId, OperatorAction, Output, Outputs};
 use fencepost_programs::{Group, News, SocketId};
 use std::collections::{BTreeMap, VecDeque};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddrV4};
 
-const FROM: (Ipv4Addr, u16) = (Ipv4Addr::new(10, 0, 255, 1), 9002);
+const FROM: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(10, 0, 255, 1), 9002);
 const RETRY_US: u64 = 20_000;
 
 pub(super) struct ConsoleReader {

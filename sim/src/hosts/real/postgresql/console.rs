@@ -1,5 +1,5 @@
 use crate::hosts::real::console::{
-    Changes, Channel, Console, ConsoleReply, ConsoleRequest, PeerAddress, peer_address,
+    Changes, Channel, Console, ConsoleReply, ConsoleRequest, peer_address,
 };
 use crate::hosts::real::judged::{Key, Owner, Reading, Role, Trigger};
 use crate::hosts::real::kind::Part;
@@ -9,6 +9,7 @@ use fencepost_clients::sql::advisory::number;
 use fencepost_clients::sql::protocol::{Answer, startup, statement, sync};
 use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, KeyChange, OperatorAction};
+use std::net::SocketAddrV4;
 
 const ROLE: &str = "role";
 const ADVISORY: &str = "advisory";
@@ -125,7 +126,7 @@ impl PostgresqlConsole {
                     continue;
                 }
             }
-            let address: Option<PeerAddress> = address.as_deref().and_then(peer_address);
+            let address: Option<SocketAddrV4> = address.as_deref().and_then(peer_address);
             let is_of_session = matches!(about.as_str(), ADVISORY | ROW);
             keys.push(Key {
                 name: Bytes::from(self.lock.clone()),
@@ -227,7 +228,7 @@ impl Console for PostgresqlConsole {
         Changes { by_ends: true, by_replay: self.is_standby, ..Changes::default() }
     }
 
-    fn note_peer(&mut self, connection: ConnectionId, address: PeerAddress) {
+    fn note_peer(&mut self, connection: ConnectionId, address: SocketAddrV4) {
         self.peers.note_peer(connection, address);
     }
 

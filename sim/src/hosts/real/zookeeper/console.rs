@@ -1,5 +1,5 @@
 use crate::hosts::real::console::{
-    Changes, Channel, Console, ConsoleReply, ConsoleRequest, PeerAddress, peer_address,
+    Changes, Channel, Console, ConsoleReply, ConsoleRequest, peer_address,
 };
 use crate::hosts::real::judged::{Key, Reading, Role, Trigger};
 use crate::hosts::real::kind::Part;
@@ -9,6 +9,7 @@ use bytes::{Bytes, BytesMut};
 use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, KeyChange};
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddrV4;
 
 const DIGITS: usize = 10;
 const TWICE: &str = "/twice";
@@ -23,7 +24,7 @@ pub(super) struct ZooKeeperConsole {
     is_reading: bool,
     received: BytesMut,
     peers: Peers,
-    sessions: BTreeMap<PeerAddress, String>,
+    sessions: BTreeMap<SocketAddrV4, String>,
     holders: BTreeMap<(String, String), (String, String)>,
 }
 
@@ -52,13 +53,13 @@ impl ZooKeeperConsole {
         Some(Reading { keys, role: Role::Member { leads } })
     }
 
-    fn connections(&mut self, text: &str) -> BTreeMap<String, PeerAddress> {
+    fn connections(&mut self, text: &str) -> BTreeMap<String, SocketAddrV4> {
         let of_line = |line: &str| {
             let (address, session) =
                 line.trim().strip_prefix("ip: ")?.split_once(" sessionId: ")?;
             Some((session.to_owned(), peer_address(address)?))
         };
-        let found: BTreeMap<String, PeerAddress> = text.lines().filter_map(of_line).collect();
+        let found: BTreeMap<String, SocketAddrV4> = text.lines().filter_map(of_line).collect();
         self.sessions.extend(found.iter().map(|(session, address)| (*address, session.clone())));
         found
     }
@@ -66,7 +67,7 @@ impl ZooKeeperConsole {
     fn heads(
         &mut self,
         ephemerals: &[Ephemeral],
-        addresses: &BTreeMap<String, PeerAddress>,
+        addresses: &BTreeMap<String, SocketAddrV4>,
     ) -> Vec<Key> {
         let mut locks: BTreeMap<String, Vec<(u64, &Ephemeral)>> = BTreeMap::new();
         for node in ephemerals {
@@ -172,7 +173,7 @@ impl Console for ZooKeeperConsole {
         }
     }
 
-    fn note_peer(&mut self, connection: ConnectionId, address: PeerAddress) {
+    fn note_peer(&mut self, connection: ConnectionId, address: SocketAddrV4) {
         self.peers.note_peer(connection, address);
     }
 
