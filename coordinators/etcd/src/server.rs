@@ -12,7 +12,9 @@ use crate::wording;
 use bytes::Bytes;
 use fencepost_machine::journal::{self, Check};
 use fencepost_machine::wording::Wording;
-use fencepost_machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs};
+use fencepost_machine::{
+    ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs, TapEvent,
+};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// If a timer is more than this many milliseconds late, the server assumes that it was paused.
@@ -145,8 +147,11 @@ impl Etcd {
         let now_ms = self.now_ms();
         self.peers.note_heard(message.from, now_ms);
         match message.body {
-            Body::LeaseAsk { call, lease, renews } => {
-                self.receive_lease_call(message.from, call, (lease, renews))
+            Body::LeaseAsk { call, lease, renews: true } => {
+                self.receive_renewal(message.from, call, lease)
+            }
+            Body::LeaseAsk { call, lease, renews: false } => {
+                self.receive_lease_query(message.from, call, lease)
             }
             Body::LeaseTold { call, told } => self.handle_lease_answer(call, told),
             _ => self.raft.step(message, now_ms),
@@ -245,8 +250,9 @@ impl Etcd {
             }
             let keys = applied.events.iter().map(|event| &event.kv.key);
             let primary = self.raft.is_leader();
-            let told = self.heads.take_changes(&self.state.store, keys, (left, asked_by, primary));
-            self.out.list.extend(told.into_iter().map(Output::Tap));
+            let told = self.heads.take_changes(&self.state.store, keys, left, asked_by);
+            let told = told.into_iter().map(|event| Output::Tap(TapEvent { primary, ..event }));
+            self.out.list.extend(told);
         }
         if *command == Command::Nothing
             && self.raft.is_leader()

@@ -69,7 +69,8 @@ impl LockHeads {
         &mut self,
         store: &Store,
         keys: impl Iterator<Item = &'k Bytes>,
-        (left, by, primary): (KeyChange, Option<ConnectionId>, bool),
+        left: KeyChange,
+        by: Option<ConnectionId>,
     ) -> Vec<TapEvent> {
         let locks: BTreeSet<String> = keys.filter_map(|key| self.lock_of(key)).collect();
         let mut told = Vec::new();
@@ -85,7 +86,7 @@ impl LockHeads {
             let event = |head: Head, change, by| {
                 let token = u64::try_from(head.token).ok().filter(|_| change != left);
                 let (key, value) = (Bytes::from(lock.clone()), Some(head.value));
-                TapEvent { key, change, value, by, expires_at_ms: None, primary, token }
+                TapEvent { key, change, value, by, expires_at_ms: None, primary: false, token }
             };
             let is_written_over = |before: &Head| {
                 now.as_ref().is_some_and(|now| (&now.key, now.token) == (&before.key, before.token))
@@ -103,7 +104,7 @@ impl LockHeads {
     pub(crate) fn restore(&mut self, store: &Store) -> Vec<TapEvent> {
         let all = Span { key: Bytes::from_static(b"\0"), end: Bytes::from_static(b"\0") };
         let keys: Vec<Bytes> = store.all(&all).map(|kv| kv.key.clone()).collect();
-        let mut told = self.take_changes(store, keys.iter(), (KeyChange::Discarded, None, false));
+        let mut told = self.take_changes(store, keys.iter(), KeyChange::Discarded, None);
         told.iter_mut().for_each(|event| event.change = KeyChange::Restored);
         told
     }

@@ -1,6 +1,7 @@
 //! A storage command that is still waiting for its data block.
 
 use crate::clock::Expiry;
+use crate::reply::Reply;
 use bytes::Bytes;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,7 +21,7 @@ pub(crate) struct Storing {
     pub(crate) flags: u32,
     pub(crate) expiry: Expiry,
     pub(crate) length: usize,
-    pub(crate) quiet: bool,
+    pub(crate) reply: Reply,
 }
 
 impl Storing {

@@ -2,7 +2,7 @@
 
 use crate::block::Mode;
 use crate::number::{self, unsigned};
-use crate::reply::{BAD_LINE, KEY_MAX, reply};
+use crate::reply::{BAD_LINE, KEY_MAX, Reply};
 use crate::server::{CommandResult, Memcached};
 use bytes::Bytes;
 use fencepost_machine::KeyChange;
@@ -12,7 +12,7 @@ const ERROR: &str = "ERROR";
 const VERSION: &str = "1.6.18";
 
 fn reply_line(text: &str) -> CommandResult {
-    CommandResult::Reply(reply(text, false))
+    CommandResult::Reply(Reply::Sent.text(text))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,24 +28,27 @@ impl Memcached {
         let words: Vec<&[u8]> =
             line.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).collect();
         let Some((name, arguments)) = words.split_first() else { return reply_line(ERROR) };
-        let quiet = arguments.last() == Some(&b"noreply".as_slice());
+        let reply = match arguments.last() {
+            Some(&b"noreply") => Reply::Omitted,
+            _ => Reply::Sent,
+        };
         match (*name, arguments.len()) {
             (b"get" | b"bget", 1..) => self.get(arguments, Shown::Value, None),
             (b"gets", 1..) => self.get(arguments, Shown::Cas, None),
             (b"gat", 1..) => self.get_and_touch(arguments, Shown::Value),
             (b"gats", 1..) => self.get_and_touch(arguments, Shown::Cas),
-            (b"set", 4 | 5) => self.begin(Mode::Set, arguments, quiet),
-            (b"add", 4 | 5) => self.begin(Mode::Add, arguments, quiet),
-            (b"replace", 4 | 5) => self.begin(Mode::Replace, arguments, quiet),
-            (b"append", 4 | 5) => self.begin(Mode::Append, arguments, quiet),
-            (b"prepend", 4 | 5) => self.begin(Mode::Prepend, arguments, quiet),
-            (b"cas", 5 | 6) => self.begin(Mode::Cas(0), arguments, quiet),
-            (b"delete", 1..=3) => self.delete(arguments, quiet),
-            (b"incr", 2 | 3) => self.count(arguments, Delta::Up, quiet),
-            (b"decr", 2 | 3) => self.count(arguments, Delta::Down, quiet),
-            (b"touch", 2 | 3) => self.touch(arguments, quiet),
-            (b"flush_all", 0..=2) => self.flush_all(arguments, quiet),
-            (b"verbosity", 1 | 2) => CommandResult::Reply(reply("OK", quiet)),
+            (b"set", 4 | 5) => self.begin(Mode::Set, arguments, reply),
+            (b"add", 4 | 5) => self.begin(Mode::Add, arguments, reply),
+            (b"replace", 4 | 5) => self.begin(Mode::Replace, arguments, reply),
+            (b"append", 4 | 5) => self.begin(Mode::Append, arguments, reply),
+            (b"prepend", 4 | 5) => self.begin(Mode::Prepend, arguments, reply),
+            (b"cas", 5 | 6) => self.begin(Mode::Cas(0), arguments, reply),
+            (b"delete", 1..=3) => self.delete(arguments, reply),
+            (b"incr", 2 | 3) => self.count(arguments, Delta::Up, reply),
+            (b"decr", 2 | 3) => self.count(arguments, Delta::Down, reply),
+            (b"touch", 2 | 3) => self.touch(arguments, reply),
+            (b"flush_all", 0..=2) => self.flush_all(arguments, reply),
+            (b"verbosity", 1 | 2) => CommandResult::Reply(reply.text("OK")),
             (b"version", _) => reply_line(&format!("VERSION {VERSION}")),
             (b"stats", 0) => CommandResult::Reply(self.stats()),
             (b"quit", _) => CommandResult::Close,
@@ -98,24 +101,25 @@ impl Memcached {
         true
     }
 
-    fn touch(&mut self, arguments: &[&[u8]], quiet: bool) -> CommandResult {
+    fn touch(&mut self, arguments: &[&[u8]], reply: Reply) -> CommandResult {
         if arguments[0].len() > KEY_MAX {
-            return CommandResult::Reply(reply(BAD_LINE, quiet));
+            return CommandResult::Reply(reply.text(BAD_LINE));
         }
         let said = match number::expiry(arguments[1]) {
             None => BAD_EXPIRY,
             Some(expiry) if self.extend(arguments[0], expiry) => "TOUCHED",
             Some(_) => "NOT_FOUND",
         };
-        CommandResult::Reply(reply(said, quiet))
+        CommandResult::Reply(reply.text(said))
     }
 
-    fn delete(&mut self, arguments: &[&[u8]], quiet: bool) -> CommandResult {
+    fn delete(&mut self, arguments: &[&[u8]], reply: Reply) -> CommandResult {
+        let is_quiet = reply == Reply::Omitted;
         let is_zero = arguments.get(1) == Some(&b"0".as_slice());
         let is_valid = match arguments.len() {
             1 => true,
-            2 => is_zero || quiet,
-            _ => is_zero && quiet,
+            2 => is_zero || is_quiet,
+            _ => is_zero && is_quiet,
         };
         let key = arguments[0];
         let said = if !is_valid {
@@ -132,12 +136,12 @@ impl Memcached {
                 None => "NOT_FOUND",
             }
         };
-        CommandResult::Reply(reply(said, quiet))
+        CommandResult::Reply(reply.text(said))
     }
 
     /// Runs `incr` and `decr` (`do_add_delta`). As in memcached, pads a shorter result with spaces.
-    fn count(&mut self, arguments: &[&[u8]], delta: Delta, quiet: bool) -> CommandResult {
-        let said = |text: &str| CommandResult::Reply(reply(text, quiet));
+    fn count(&mut self, arguments: &[&[u8]], delta: Delta, reply: Reply) -> CommandResult {
+        let said = |text: &str| CommandResult::Reply(reply.text(text));
         let key = arguments[0];
         if key.len() > KEY_MAX {
             return said(BAD_LINE);
@@ -167,8 +171,8 @@ impl Memcached {
         said(&digits)
     }
 
-    fn flush_all(&mut self, arguments: &[&[u8]], quiet: bool) -> CommandResult {
-        let given = arguments.len() > usize::from(quiet);
+    fn flush_all(&mut self, arguments: &[&[u8]], reply: Reply) -> CommandResult {
+        let given = arguments.len() > usize::from(reply == Reply::Omitted);
         let delay = if given { number::expiry(arguments[0]) } else { Some(0) };
         let said = match delay {
             Some(delay) => {
@@ -181,7 +185,7 @@ impl Memcached {
             }
             None => BAD_EXPIRY,
         };
-        CommandResult::Reply(reply(said, quiet))
+        CommandResult::Reply(reply.text(said))
     }
 
     fn stats(&self) -> Vec<u8> {

@@ -2,9 +2,18 @@ pub(crate) const KEY_MAX: usize = 250;
 
 pub(crate) const BAD_LINE: &str = "CLIENT_ERROR bad command line format";
 
-pub(crate) fn reply(text: &str, quiet: bool) -> Vec<u8> {
-    match quiet {
-        true => Vec::new(),
-        false => [text.as_bytes(), b"\r\n"].concat(),
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reply {
+    Sent,
+    /// The command ends with `noreply`.
+    Omitted,
+}
+
+impl Reply {
+    pub(crate) fn text(self, text: &str) -> Vec<u8> {
+        match self {
+            Reply::Sent => [text.as_bytes(), b"\r\n"].concat(),
+            Reply::Omitted => Vec::new(),
+        }
     }
 }

@@ -1,15 +1,15 @@
 use crate::block::{Mode, Storing};
 use crate::cache::Cache;
 use crate::number::{self, flags, signed, unsigned};
-use crate::reply::{BAD_LINE, KEY_MAX, reply};
+use crate::reply::{BAD_LINE, KEY_MAX, Reply};
 use crate::server::{CommandResult, Memcached};
 use bytes::Bytes;
 use fencepost_machine::KeyChange;
 
 impl Memcached {
     /// Begins a storage command (`process_update_command` in proto_text.c).
-    pub(crate) fn begin(&mut self, mode: Mode, words: &[&[u8]], quiet: bool) -> CommandResult {
-        let bad = || CommandResult::Reply(reply(BAD_LINE, quiet));
+    pub(crate) fn begin(&mut self, mode: Mode, words: &[&[u8]], reply: Reply) -> CommandResult {
+        let bad = || CommandResult::Reply(reply.text(BAD_LINE));
         let numbers = (flags(words[1]), number::expiry(words[2]), signed(words[3]));
         let (Some(flags), Some(expiry), Some(length)) = numbers else { return bad() };
         let mode = match mode {
@@ -27,21 +27,21 @@ impl Memcached {
             if let Some(old) = self.cache.remove(words[0]) {
                 self.report(words[0], &old, KeyChange::Removed);
             }
-            let said = reply("SERVER_ERROR object too large for cache", quiet);
+            let said = reply.text("SERVER_ERROR object too large for cache");
             return CommandResult::Swallow(length + 2, said);
         }
         let (key, expiry) = (Bytes::copy_from_slice(words[0]), self.clock.expiry(expiry));
-        CommandResult::Await(Storing { mode, key, flags, expiry, length, quiet })
+        CommandResult::Await(Storing { mode, key, flags, expiry, length, reply })
     }
 
     /// Ends a storage command after its data block (`complete_nread_ascii` in proto_text.c).
     pub(crate) fn finish(&mut self, storing: Storing, block: &Bytes) -> Vec<u8> {
-        let quiet = storing.quiet;
+        let reply = storing.reply;
         if &block[storing.length..] != b"\r\n" {
-            return reply("CLIENT_ERROR bad data chunk", quiet);
+            return reply.text("CLIENT_ERROR bad data chunk");
         }
         let value = block.slice(..storing.length);
-        reply(self.store(&storing, value), quiet)
+        reply.text(self.store(&storing, value))
     }
 
     /// Stores the item if the command's mode allows it (`do_store_item`).

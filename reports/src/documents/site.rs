@@ -112,7 +112,7 @@ impl Builder<'_> {
         }
         match document(path, &text) {
             Some(page) => {
-                self.others.insert(path::in_site(path, false), page.into_bytes());
+                self.others.insert(path::file_in_site(path), page.into_bytes());
                 self.others.insert(path.to_owned(), text.into_bytes());
             }
             None => {
@@ -128,7 +128,7 @@ impl Builder<'_> {
     }
 
     fn folder(&self, path: &str, names: &[String]) -> Page {
-        let out = path::in_site(path, true);
+        let out = path::folder_in_site(path);
         let links: Vec<Link> =
             names.iter().map(|name| Link::to(format!("{path}/{name}"))).collect();
         let listed = links.iter().zip(names).map(|(link, name)| {

@@ -13,6 +13,7 @@ mod ranges;
 mod wanted;
 
 pub use cell::{Cell, Fingerprint, Kept, RunSummary, Smallest, VIOLATIONS_MAX};
+pub(crate) use comparison::fisher::{Hits, p_value};
 pub use comparison::{
     Anomaly, Comparison, Difference, Half, LEVEL, NothingInCommon, Pair, Setting, Side,
 };

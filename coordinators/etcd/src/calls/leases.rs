@@ -19,28 +19,22 @@ impl Etcd {
         lease.ask_again_ms = ask_again_ms;
         let (id, renews) = (lease.id, lease.renews);
         if leader == me {
-            if let Some(told) = self.answer_lease_call((id, renews), call, None) {
-                self.handle_lease_answer(call, told);
-            }
+            let told = if renews { self.renew(id, call, None) } else { Some(self.look_up(id)) };
+            told.into_iter().for_each(|told| self.handle_lease_answer(call, told));
         } else if leader != 0 {
             let body = Body::LeaseAsk { call, lease: id, renews };
             self.raft.outbox.push(PeerMessage { from: me, to: leader, term: 0, body });
         }
     }
 
-    fn answer_lease_call(
-        &mut self,
-        (id, renews): (i64, bool),
-        call: u64,
-        of: Option<u8>,
-    ) -> Option<LeaseTold> {
-        let now_us = self.now.monotonic.0;
-        if !renews {
-            let is_there = self.state.lessor.get(id).is_some();
-            let left = self.state.lessor.remaining(id, now_us);
-            return Some(if is_there { LeaseTold::Seconds(left) } else { LeaseTold::NotFound });
-        }
-        match self.state.lessor.renew(id, now_us) {
+    fn look_up(&self, id: i64) -> LeaseTold {
+        let is_there = self.state.lessor.get(id).is_some();
+        let left = self.state.lessor.remaining(id, self.now.monotonic.0);
+        if is_there { LeaseTold::Seconds(left) } else { LeaseTold::NotFound }
+    }
+
+    fn renew(&mut self, id: i64, call: u64, of: Option<u8>) -> Option<LeaseTold> {
+        match self.state.lessor.renew(id, self.now.monotonic.0) {
             Ok(ttl) => Some(LeaseTold::Seconds(ttl)),
             Err(false) => Some(LeaseTold::NotFound),
             Err(true) => {
@@ -51,15 +45,18 @@ impl Etcd {
         }
     }
 
-    pub(crate) fn receive_lease_call(&mut self, from: u8, call: u64, lease: (i64, bool)) {
-        let told = if self.raft.is_leader() {
-            self.answer_lease_call(lease, call, Some(from))
-        } else {
-            Some(LeaseTold::NotLeader)
+    pub(crate) fn receive_lease_query(&mut self, from: u8, call: u64, id: i64) {
+        let is_leader = self.raft.is_leader();
+        let told = if is_leader { self.look_up(id) } else { LeaseTold::NotLeader };
+        self.answer_lease(from, call, told);
+    }
+
+    pub(crate) fn receive_renewal(&mut self, from: u8, call: u64, id: i64) {
+        let told = match self.raft.is_leader() {
+            true => self.renew(id, call, Some(from)),
+            false => Some(LeaseTold::NotLeader),
         };
-        if let Some(told) = told {
-            self.answer_lease(from, call, told);
-        }
+        told.into_iter().for_each(|told| self.answer_lease(from, call, told));
     }
 
     pub(super) fn answer_lease(&mut self, to: u8, call: u64, told: LeaseTold) {

@@ -32,7 +32,7 @@ pub(super) fn promotion(
             let stopped = is_stopped.then_some((before(at + takeover, MOMENT), stop));
             (at, [(at, cut)].into_iter().chain(stopped).collect())
         }
-        None => crash(rng, setting, at, (takeover, is_stopped)),
+        None => crash(rng, setting, at, (!is_stopped).then_some(takeover)),
     };
     faults.push((at + takeover, Fault::Promote { node: STANDBY }));
     Incident { at: Some(at), faults }
@@ -44,7 +44,7 @@ fn crash(
     rng: &mut ChaCha8Rng,
     setting: &Setting,
     at: SimTime,
-    (takeover, is_stopped): (Micros, bool),
+    down_at_least: Option<Micros>,
 ) -> (SimTime, Vec<(SimTime, Fault)>) {
     let lag = lag(rng, setting.knobs.replication_lag);
     let lead = lag + up_to(rng, Micros::from_secs(5));
@@ -52,7 +52,7 @@ fn crash(
     let lag_from = setting.window.nearest(before(crash_at, lead));
     let back =
         span(rng, Spans::new(Micros::from_secs(1), Micros(setting.ttl_us.0.max(1_000_000) * 2)));
-    let death = death(rng, setting, PRIMARY, (!is_stopped).then_some(takeover + back));
+    let death = death(rng, setting, PRIMARY, down_at_least.map(|least| least + back));
     let lagging = lagging(rng, setting, PRIMARY, (lag, crash_at.since(lag_from)));
     (crash_at, vec![(lag_from, lagging), (crash_at, death)])
 }

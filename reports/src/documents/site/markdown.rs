@@ -1,7 +1,7 @@
 //! Renders Markdown as the body of a page, with anchors like those of GitHub.
 
 use super::Entry;
-use super::path::{between, in_site, resolved};
+use super::path::{between, file_in_site, folder_in_site, resolved};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use maud::{Markup, PreEscaped};
@@ -35,7 +35,7 @@ impl Page {
     pub(super) fn of(path: &str, body: Markup) -> Page {
         let body = maud::html! { h1 { (path) } (body) };
         Page {
-            out: in_site(path, false),
+            out: file_in_site(path),
             title: path.to_owned(),
             body,
             headings: BTreeSet::new(),
@@ -55,11 +55,11 @@ impl Link {
         let path = self.path.as_deref().unwrap_or_default();
         match repository(path) {
             Some(Entry::Folder(names)) if names.iter().any(|name| name == "README.md") => {
-                in_site(&format!("{path}/README.md"), false)
+                file_in_site(&format!("{path}/README.md"))
             }
-            Some(Entry::Folder(_)) => in_site(path, true),
+            Some(Entry::Folder(_)) => folder_in_site(path),
             Some(Entry::File(bytes)) if std::str::from_utf8(&bytes).is_err() => path.to_owned(),
-            _ => in_site(path, false),
+            _ => file_in_site(path),
         }
     }
 }
@@ -76,7 +76,7 @@ pub(super) fn markdown(path: &str, text: &str, repository: Repository<'_>) -> Pa
     pulldown_cmark::html::push_html(&mut body, writer.out.into_iter());
     let title = writer.sections.iter().find(|section| !section.anchor.is_empty());
     Page {
-        out: in_site(path, false),
+        out: file_in_site(path),
         title: title.map_or(path.to_owned(), |section| section.heading.clone()),
         body: PreEscaped(body),
         headings: writer.headings.into_keys().collect(),
@@ -225,7 +225,7 @@ impl<'t, 'r> Writer<'t, 'r> {
             file => resolved(self.path, file),
         };
         let link = Link { path, heading: heading.to_owned(), written: written.to_string() };
-        let mut href = between(&in_site(self.path, false), &link.in_site(self.repository));
+        let mut href = between(&file_in_site(self.path), &link.in_site(self.repository));
         if !heading.is_empty() {
             href += &format!("#{heading}");
         }

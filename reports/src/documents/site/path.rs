@@ -1,7 +1,8 @@
-pub(super) fn in_site(path: &str, is_folder: bool) -> String {
-    if is_folder {
-        return format!("{path}/index.html");
-    }
+pub(super) fn folder_in_site(path: &str) -> String {
+    format!("{path}/index.html")
+}
+
+pub(super) fn file_in_site(path: &str) -> String {
     match path.strip_suffix(".md") {
         Some(rest) => match rest.strip_suffix("README") {
             Some(folder) => format!("{folder}index.html"),
@@ -45,9 +46,9 @@ mod tests {
             ("a/b.rs", "a/b.rs.html"),
         ];
         for (path, place) in places {
-            assert_eq!(in_site(path, false), place);
+            assert_eq!(file_in_site(path), place);
         }
-        assert_eq!(in_site("recipes", true), "recipes/index.html");
+        assert_eq!(folder_in_site("recipes"), "recipes/index.html");
     }
 
     #[test]

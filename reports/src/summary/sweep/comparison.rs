@@ -1,11 +1,12 @@
 //! The `fencepost.compare` format: a comparison of two locks or sweeps with significance tests.
 
-mod fisher;
+pub(crate) mod fisher;
 
 use super::{Cell, Rate, SeedRange, Sweep};
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
 use crate::summary::report::Tool;
+use fisher::{Hits, p_value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -230,8 +231,8 @@ impl Side {
 impl Pair {
     fn of(a: &Cell, b: &Cell, p_max: f64) -> Pair {
         let (half_a, half_b) = (Half::of(a), Half::of(b));
-        let counts = |half: &Half| (half.violated, half.exercised);
-        let p = fisher::p_value(counts(&half_a), counts(&half_b));
+        let hits = |half: &Half| Hits { hits: half.violated, trials: half.exercised };
+        let p = p_value(hits(&half_a), hits(&half_b));
         Pair {
             fault: a.fault.clone(),
             difference: Difference::of(&half_a, &half_b, p < p_max),

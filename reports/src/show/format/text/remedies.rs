@@ -4,29 +4,21 @@ use crate::record::listed::listed;
 use crate::summary::report::{OnThisPlan, Remedy, ViolationReport};
 use crate::summary::sweep::Rate;
 
-pub(crate) fn render(
-    lead: &ViolationReport,
-    others: &[&ViolationReport],
-    here_too: bool,
-) -> Option<String> {
+pub(crate) fn render(lead: &ViolationReport, others: &[&ViolationReport]) -> Option<String> {
     let first = lead.remedies.first()?;
-    let everyone = std::iter::once(lead).chain(others.iter().copied());
-    let mut all = everyone.flat_map(|one| &one.remedies);
-    let unknown = match all.all(|one| one.unknown_with == first.unknown_without) {
-        true => Unknown::Always(first.unknown_without),
-        false => Unknown::Varies,
-    };
-    let mut parts = Vec::new();
-    if first.seeds > 0 {
-        parts.push(on_other_seeds(lead, first, unknown));
-    }
-    if !here_too {
-        return parts.pop();
-    }
+    let mut parts: Vec<String> = on_other_seeds(lead, others).into_iter().collect();
     parts.push(in_this_run(lead));
     parts.extend(scaled_faults(lead));
-    parts.extend(differing_effects(lead, others, unknown));
+    parts.extend(differing_effects(lead, others, Unknown::of(first, lead, others)));
     Some(parts.join(" "))
+}
+
+pub(crate) fn on_other_seeds(
+    lead: &ViolationReport,
+    others: &[&ViolationReport],
+) -> Option<String> {
+    let first = lead.remedies.first().filter(|first| first.seeds > 0)?;
+    Some(seeds_sentence(lead, first, Unknown::of(first, lead, others)))
 }
 
 #[derive(Clone, Copy)]
@@ -36,6 +28,15 @@ enum Unknown {
 }
 
 impl Unknown {
+    fn of(first: &Remedy, lead: &ViolationReport, others: &[&ViolationReport]) -> Unknown {
+        let everyone = std::iter::once(lead).chain(others.iter().copied());
+        let mut all = everyone.flat_map(|one| &one.remedies);
+        match all.all(|one| one.unknown_with == first.unknown_without) {
+            true => Unknown::Always(first.unknown_without),
+            false => Unknown::Varies,
+        }
+    }
+
     fn seeds(self, all: u64) -> String {
         match self {
             Unknown::Always(some) if some > 0 => {
@@ -60,7 +61,7 @@ impl Unknown {
     }
 }
 
-fn on_other_seeds(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> String {
+fn seeds_sentence(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> String {
     let without = unknown.count(first.broken_without, first.unknown_without);
     let show = if first.broken_without == 1 { "shows" } else { "show" };
     let (seeds, what) = (unknown.seeds(first.seeds), plural(lead.violation.kind));
@@ -272,7 +273,7 @@ mod tests {
         ];
         let what = plural(lead.violation.kind);
         assert_eq!(
-            render(lead, &[], true).unwrap(),
+            render(lead, &[]).unwrap(),
             format!(
                 "Of 50 other seeds, 26 show {what} without a safeguard, 0 with 'wait 1', 3 with a \
                  lease of 1 and 49 with 'slower 1'; 'chance 1' (23) makes no significant \
@@ -284,7 +285,7 @@ mod tests {
             )
         );
         lead.remedies.push(remedy("also", 24, OnThisPlan::StillThere));
-        let said = render(lead, &[], true).unwrap();
+        let said = render(lead, &[]).unwrap();
         let several = "; 'chance 1' (23) and 'also 1' (24) make no significant difference.";
         assert!(said.contains(several), "{said}");
     }
@@ -304,7 +305,7 @@ mod tests {
             })
             .to_vec();
         assert_eq!(
-            render(lead, &[], true).as_deref(),
+            render(lead, &[]).as_deref(),
             Some("In this run, fencing and a lease of 40s prevent the violation.")
         );
     }

@@ -258,7 +258,10 @@ fn write_rerun(
             false => field(page, out, "literature", &rerun::known(expected, kind))?,
         }
     }
-    let remedies = remedies::render(story.lead, &story.others, !earlier.any);
+    let remedies = match earlier.any {
+        true => remedies::on_other_seeds(lead, &story.others),
+        false => remedies::render(lead, &story.others),
+    };
     field(page, out, "remedies", &remedies.unwrap_or_default())?;
     if !earlier.of_this_lock {
         field(page, out, "replay", &lead.replay)?;

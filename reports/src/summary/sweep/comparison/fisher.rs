@@ -1,9 +1,15 @@
 //! Fisher's exact test for a difference between two rates.
 
-/// Returns the two-sided p-value of `hits` in `trials` against `other_hits` in `other_trials`.
-/// Avoids logarithms, which machines may round differently.
-pub(super) fn p_value((hits, trials): (u64, u64), (other_hits, other_trials): (u64, u64)) -> f64 {
-    let all = hits + other_hits;
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hits {
+    pub(crate) hits: u64,
+    pub(crate) trials: u64,
+}
+
+/// Returns the two-sided p-value. Avoids logarithms, which machines may round differently.
+pub(crate) fn p_value(one: Hits, other: Hits) -> f64 {
+    let (trials, other_trials) = (one.trials, other.trials);
+    let all = one.hits + other.hits;
     let tables = Tables { all, trials, other_trials };
     let (low, high) = (all.saturating_sub(other_trials), all.min(trials));
     let mode = likeliest(all, trials, other_trials).clamp(low, high);
@@ -24,7 +30,7 @@ pub(super) fn p_value((hits, trials): (u64, u64), (other_hits, other_trials): (u
         }
         weights.push((x, weight));
     }
-    let own = weights.iter().find(|(x, _)| *x == hits).map_or(0.0, |(_, weight)| *weight);
+    let own = weights.iter().find(|(x, _)| *x == one.hits).map_or(0.0, |(_, weight)| *weight);
     // Rounding may slightly raise the weight of a table that is as likely as the observed table.
     let bound = own * (1.0 + 1e-7);
     let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
@@ -58,6 +64,7 @@ mod tests {
     use super::*;
 
     fn check(one: (u64, u64), other: (u64, u64), expected: f64) {
+        let [one, other] = [one, other].map(|(hits, trials)| Hits { hits, trials });
         for p in [p_value(one, other), p_value(other, one)] {
             assert!((p - expected).abs() < 1e-9 + expected * 1e-6, "{one:?} {other:?}: {p}");
         }
@@ -66,6 +73,7 @@ mod tests {
     #[test]
     fn agrees_with_tables_worked_out_by_hand() {
         check((3, 4), (1, 4), 34.0 / 70.0);
+        check((0, 10_000), (0, 10), 1.0);
         // 4 of 4 against 0 of 4: 2 of the 70 possible arrangements are as extreme.
         check((4, 4), (0, 4), 2.0 / 70.0);
         // 8 of 10 against 1 of 6: (C(10,8) C(6,1) + C(10,9) + C(10,3) C(6,6)) / C(16,9).
@@ -87,8 +95,9 @@ mod tests {
 
     #[test]
     fn a_million_runs_are_told_apart() {
-        let p = p_value((1_000, 1_000_000), (1_300, 1_000_000));
+        let of_a_million = |hits| Hits { hits, trials: 1_000_000 };
+        let p = p_value(of_a_million(1_000), of_a_million(1_300));
         assert!(p > 0.0 && p < 1e-9, "{p}");
-        assert_eq!(p_value((0, 1_000_000), (1_000_000, 1_000_000)), 0.0);
+        assert_eq!(p_value(of_a_million(0), of_a_million(1_000_000)), 0.0);
     }
 }
