@@ -6,10 +6,11 @@ mod faults;
 mod network;
 mod server;
 mod traffic;
+mod trap;
 
 pub use event::Place;
-pub use faults::{LostMessage, Matcher, Trap};
 pub use server::{MachineRebuilder, StagedServer, Start};
+pub use trap::{LostMessage, Matcher, Trap};
 
 use crate::staged::Sent;
 use event::{Content, End, Event, Message};

@@ -17,7 +17,7 @@ use std::rc::Rc;
 impl Script {
     pub fn build(&self, env: Env, servers: &Servers, settings: &Settings) -> Box<dyn Lock> {
         let place = Rc::new(Place::new(&env, servers, settings, self.facts.deployment));
-        let actor = Process::new(&env, &self.source, (servers, settings))
+        let actor = Process::new(&env, &self.source, servers, settings)
             .map(|process| Actor::new(&process, &place));
         Box::new(Scripted { script: self.clone(), env, place, actor, renewals: BTreeMap::new() })
     }

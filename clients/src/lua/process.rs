@@ -108,7 +108,8 @@ impl Process {
     pub(super) fn new(
         env: &Env,
         source: &Arc<Source>,
-        (servers, settings): (&Servers, &Settings),
+        servers: &Servers,
+        settings: &Settings,
     ) -> Result<Rc<Process>, String> {
         let mut machine = Machine::take(source).map_err(|raw| source.describe(&raw))?;
         let masters = match servers {

@@ -277,7 +277,7 @@ impl Algorithm for Redsync {
         let attempt = async |library: &mut Library, owner: &Bytes| {
             let Library { env, settings, masters } = library;
             let validity = settings.ttl.saturating_sub(settings.ttl / 100);
-            let outcome = attempt_together((env, masters), resource, owner, validity).await;
+            let outcome = attempt_together(env, masters, resource, owner, validity).await;
             ControlFlow::Continue(outcome)
         };
         self.0.attempts(32, attempt).await

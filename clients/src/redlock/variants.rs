@@ -132,7 +132,8 @@ fn parallel(env: Env, servers: &Servers, settings: &Settings) -> Box<dyn crate::
 }
 
 pub(super) async fn attempt_together(
-    (env, masters): (&Env, &mut Masters),
+    env: &Env,
+    masters: &mut Masters,
     resource: &str,
     owner: &Bytes,
     validity: Duration,
@@ -155,7 +156,7 @@ impl Algorithm for Parallel {
         let retry = Retry::start(env, settings);
         let attempt = async || {
             let owner = fresh_owner(env);
-            attempt_together((env, masters), resource, &owner, validity).await
+            attempt_together(env, masters, resource, &owner, validity).await
         };
         retry.until_granted(attempt).await
     }

@@ -2,6 +2,7 @@
 
 mod about;
 mod leases;
+mod lock;
 
 use crate::check;
 use crate::lease::Lease;

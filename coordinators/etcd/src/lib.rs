@@ -29,7 +29,6 @@ mod connection;
 mod http;
 mod lease;
 mod lessor;
-mod lock;
 mod locking;
 mod mvcc;
 mod peers;

@@ -162,7 +162,8 @@ impl Grantor {
     pub(crate) fn unlock(
         &mut self,
         name: &str,
-        (process, serial): (String, u64),
+        process: String,
+        serial: u64,
         connection: ConnectionId,
     ) {
         let last = self.released.get(&process).copied();

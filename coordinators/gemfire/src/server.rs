@@ -169,7 +169,7 @@ impl GemFire {
             }
             Request::Unlock { process, lock, serial, .. } => {
                 if let Some(grantor) = &mut self.grantor {
-                    grantor.unlock(&lock, (process, serial), from);
+                    grantor.unlock(&lock, process, serial, from);
                 }
             }
             Request::Get { key, .. } => {

@@ -88,7 +88,9 @@ impl Cache {
     pub(crate) fn store(
         &mut self,
         key: &[u8],
-        (flags, value, expiry): (u32, Bytes, Expiry),
+        flags: u32,
+        value: Bytes,
+        expiry: Expiry,
         clock: &Clock,
     ) -> Vec<(Bytes, Item)> {
         self.remove(key);

@@ -199,7 +199,7 @@ impl Memcached {
     pub(crate) fn put(&mut self, key: &[u8], flags: u32, value: Bytes, expiry: Expiry) {
         self.counts.sets += 1;
         let before = self.cache.get(key).cloned();
-        for (evicted, item) in self.cache.store(key, (flags, value, expiry), &self.clock) {
+        for (evicted, item) in self.cache.store(key, flags, value, expiry, &self.clock) {
             self.counts.evictions += 1;
             self.report(&evicted, &item, KeyChange::Evicted);
         }

@@ -188,12 +188,13 @@ pub(crate) fn shape(expression: &Expression, session: &Session) -> Outcome<Shape
 
 pub(crate) fn of_table(
     expression: &Expression,
-    (definition, called): (&Definition, &str),
+    definition: &Definition,
+    called: &str,
     session: &Session,
 ) -> Outcome<(Shape, Option<Origin>)> {
     let nullable = |is_nullable| Shape { is_nullable, ..Shape::number("boolean", 1) };
     let is_nullable =
-        |inner: &Expression| Ok(of_table(inner, (definition, called), session)?.0.is_nullable);
+        |inner: &Expression| Ok(of_table(inner, definition, called, session)?.0.is_nullable);
     let shape = match expression {
         Expression::Field(place) => {
             let column = &definition.columns[*place];

@@ -200,7 +200,7 @@ impl Watching {
     ) -> BTreeMap<String, (VersionId, Option<Holder>)> {
         let Some((table, rows)) = self.named_rows(core, form) else { return BTreeMap::new() };
         let held = &self.watch.tables[form].held;
-        let holder = |id, row| holder_of((table, id, row), held, by);
+        let holder = |id, row| holder_of(table, id, row, held, by);
         rows.into_iter().map(|(name, (id, row))| (name, (id, holder(id, row)))).collect()
     }
 
@@ -214,7 +214,7 @@ impl Watching {
                 Some((version, holder)) => (Some(version), holder),
                 None => (None, None),
             };
-            self.check_row((form, name), (version, now), core.now.wall, by)
+            self.check_row((form, name), version, now, core.now.wall, by)
         };
         names.into_iter().map(look).collect()
     }
@@ -222,7 +222,8 @@ impl Watching {
     fn check_row(
         &mut self,
         place: Place,
-        (version, now): (Option<VersionId>, Option<Holder>),
+        version: Option<VersionId>,
+        now: Option<Holder>,
         clock: WallTime,
         by: Option<ConnectionId>,
     ) -> (Option<Output>, Option<Output>) {
@@ -362,7 +363,9 @@ impl Watching {
 }
 
 fn holder_of(
-    (table, id, row): (&Definition, VersionId, &Version),
+    table: &Definition,
+    id: VersionId,
+    row: &Version,
     held: &HeldWhen,
     by: Option<ConnectionId>,
 ) -> Option<Holder> {

@@ -3,12 +3,12 @@ use crate::connection::{Client, Connection, Cut, Identity, Stage, cut};
 use crate::jute::{Read, Reader};
 use crate::password;
 use crate::prepare::Kind;
-use crate::reply::{self, Granted};
+use crate::reply;
 use crate::server::{Role, ZooKeeper};
 use crate::waiting::{RequestClass, Waiting};
 use crate::words::{self, About};
 use bytes::Bytes;
-use fencepost_machine::{ConnectionId, Output};
+use fencepost_machine::ConnectionId;
 use std::ops::Bound;
 
 struct ConnectRequest {
@@ -34,30 +34,6 @@ impl ConnectRequest {
 }
 
 impl ZooKeeper {
-    pub(crate) fn client(&self, connection: ConnectionId) -> Option<&Client> {
-        match &self.connections.get(&connection)?.identity {
-            Identity::Client(client) => Some(client),
-            Identity::Unknown | Identity::Peer(_) => None,
-        }
-    }
-
-    fn client_mut(&mut self, connection: ConnectionId) -> Option<&mut Client> {
-        match &mut self.connections.get_mut(&connection)?.identity {
-            Identity::Client(client) => Some(client),
-            Identity::Unknown | Identity::Peer(_) => None,
-        }
-    }
-
-    pub(crate) fn connection_of(&self, session: i64) -> Option<ConnectionId> {
-        let mut connections = self.connections.keys();
-        connections
-            .find(|connection| {
-                let client = self.client(**connection);
-                session != 0 && client.is_some_and(|client| client.session == session)
-            })
-            .copied()
-    }
-
     fn has_room(&self, connection: ConnectionId) -> bool {
         let host = self.connections.get(&connection).map(|open| &open.host);
         let clients = || {
@@ -109,13 +85,6 @@ impl ZooKeeper {
             received: self.counts.received,
             sent: self.counts.sent,
             outstanding: self.queues.len(),
-        }
-    }
-
-    pub(crate) fn hang_up(&mut self, connection: ConnectionId) {
-        if self.connections.remove(&connection).is_some() {
-            self.watches.forget(connection);
-            self.out.list.push(Output::Close { connection });
         }
     }
 
@@ -189,36 +158,11 @@ impl ZooKeeper {
         let (now_ms, me) = (self.now_ms(), self.config.me);
         match &mut self.role {
             Role::Leading(leader) => {
-                let is_valid = leader.revalidate(session, (timeout_ms, now_ms), me);
+                let is_valid = leader.revalidate(session, timeout_ms, now_ms, me);
                 self.establish(connection, is_valid);
             }
             Role::Following(_) => self.ask_leader_to_revalidate(connection, session, timeout_ms),
             Role::Looking => self.hang_up(connection),
-        }
-    }
-
-    pub(crate) fn establish(&mut self, connection: ConnectionId, is_valid: bool) {
-        let Some(client) = self.client_mut(connection) else { return };
-        client.stage = Stage::Established;
-        let granted = Granted { session: client.session, timeout_ms: client.timeout_ms };
-        let session = client.session;
-        let answer = reply::session(is_valid.then_some(granted), client.is_told_read_only);
-        self.send_to_client(connection, answer);
-        if is_valid {
-            let told = self.heads.of_session(session);
-            self.report(told, Some(connection));
-        }
-        if !is_valid {
-            self.hang_up(connection);
-        }
-    }
-
-    pub(crate) fn send_to_client(&mut self, connection: ConnectionId, bytes: Bytes) {
-        let now_ms = self.now_ms();
-        if let Some(open) = self.connections.get_mut(&connection) {
-            open.touch(now_ms);
-            self.counts.sent += 1;
-            self.send(connection, bytes);
         }
     }
 

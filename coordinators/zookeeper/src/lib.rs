@@ -20,6 +20,7 @@
 
 #![forbid(unsafe_code)]
 
+mod client_connections;
 mod clients;
 mod code;
 mod config;

@@ -51,7 +51,7 @@ impl Server {
             Value::SortedSet(_) => Wanted::SortedSet,
             _ => return None,
         };
-        self.blocking.first_for((db, key), held, from)
+        self.blocking.first_for(db, key, held, from)
     }
 
     fn attempt_blocked(&mut self, index: usize) -> bool {

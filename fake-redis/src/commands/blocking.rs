@@ -62,9 +62,11 @@ fn owned<'a>(keys: impl IntoIterator<Item = &'a [u8]>) -> Vec<Box<[u8]>> {
 
 fn wait_for(
     call: &mut Call<'_>,
-    (wanted, keys): (Wanted, Vec<Box<[u8]>>),
+    wanted: Wanted,
+    keys: Vec<Box<[u8]>>,
     until_ms: Option<i64>,
-    (attempt, give_up): (Attempt, fn(&mut Reply)),
+    attempt: Attempt,
+    give_up: fn(&mut Reply),
 ) -> CommandResult {
     call.block(Wait { keys, wanted, attempt, give_up, until_ms })
 }
@@ -88,7 +90,7 @@ fn pop(call: &mut Call<'_>, end: End) -> CommandResult {
         }
         Ok(false)
     };
-    wait_for(call, (Wanted::List, keys), until_ms, (Box::new(attempt), Reply::null_array))
+    wait_for(call, Wanted::List, keys, until_ms, Box::new(attempt), Reply::null_array)
 }
 
 fn move_element(call: &mut Call<'_>, route: Route, until_ms: Option<i64>) -> CommandResult {
@@ -105,7 +107,7 @@ fn move_element(call: &mut Call<'_>, route: Route, until_ms: Option<i64>) -> Com
         call.reply.bulk(&element);
         Ok(true)
     };
-    wait_for(call, (Wanted::List, keys), until_ms, (Box::new(attempt), Reply::null))
+    wait_for(call, Wanted::List, keys, until_ms, Box::new(attempt), Reply::null)
 }
 
 fn brpoplpush(call: &mut Call<'_>) -> CommandResult {
@@ -141,7 +143,7 @@ fn pop_several(
         let keys = names.iter().map(|key| &**key).collect();
         pop(call, &Several { keys, end, count })
     };
-    wait_for(call, (wanted, keys), until_ms, (Box::new(attempt), Reply::null_array))
+    wait_for(call, wanted, keys, until_ms, Box::new(attempt), Reply::null_array)
 }
 
 fn zpop(call: &mut Call<'_>, end: End) -> CommandResult {
@@ -166,5 +168,5 @@ fn zpop(call: &mut Call<'_>, end: End) -> CommandResult {
         }
         Ok(false)
     };
-    wait_for(call, (Wanted::SortedSet, keys), until_ms, (Box::new(attempt), Reply::null_array))
+    wait_for(call, Wanted::SortedSet, keys, until_ms, Box::new(attempt), Reply::null_array)
 }

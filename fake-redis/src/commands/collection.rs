@@ -65,7 +65,7 @@ pub(crate) fn edit<C: Collection, T>(
     change: impl FnOnce(&mut C) -> (T, bool),
 ) -> Result<T, CommandError> {
     if let Some(position) = call.server.find(call.db, key) {
-        return edit_at(call, (position, key), event, change);
+        return edit_at(call, position, key, event, change);
     }
     let mut collection = C::default();
     let (result, is_changed) = change(&mut collection);
@@ -83,12 +83,13 @@ pub(crate) fn edit_existing<C: Collection, T>(
     change: impl FnOnce(&mut C) -> (T, bool),
 ) -> Result<Option<T>, CommandError> {
     let Some(position) = call.server.find(call.db, key) else { return Ok(None) };
-    edit_at(call, (position, key), event, change).map(Some)
+    edit_at(call, position, key, event, change).map(Some)
 }
 
 fn edit_at<C: Collection, T>(
     call: &mut Call<'_>,
-    (position, key): (usize, &[u8]),
+    position: usize,
+    key: &[u8],
     event: &str,
     change: impl FnOnce(&mut C) -> (T, bool),
 ) -> Result<T, CommandError> {

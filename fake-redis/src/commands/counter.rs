@@ -45,7 +45,7 @@ fn add(call: &mut Call<'_>, increment: i64) -> CommandResult {
 fn write_number(call: &mut Call<'_>, position: Option<usize>, key: &[u8], text: &[u8]) {
     let entry = position.and_then(|position| call.server.database(call.db).at(position));
     let expires_at_ms = entry.and_then(|(_, entry)| entry.expires_at_ms());
-    call.server.store_string(call.db, (position, key), text, expires_at_ms);
+    call.server.store_string(call.db, position, key, text, expires_at_ms);
 }
 
 pub(crate) fn float_sum(

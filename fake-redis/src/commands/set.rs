@@ -192,7 +192,8 @@ const fn packed(word: &[u8]) -> u64 {
 #[inline]
 pub(crate) fn expiry_instant(
     call: &Call<'_>,
-    (unit, anchor): (Unit, Anchor),
+    unit: Unit,
+    anchor: Anchor,
     time: &[u8],
     command: &str,
 ) -> Result<i64, CommandError> {
@@ -223,7 +224,7 @@ pub(crate) fn set(call: &mut Call<'_>) -> CommandResult {
     }
     let (key, value) = (call.arg(1), call.arg(2));
     let expires_at_ms = match options.expiry {
-        Expiry::At(unit, anchor, time) => Some(expiry_instant(call, (unit, anchor), time, "set")?),
+        Expiry::At(unit, anchor, time) => Some(expiry_instant(call, unit, anchor, time, "set")?),
         _ => None,
     };
     let position = call.server.find(call.db, key);
@@ -244,7 +245,7 @@ pub(crate) fn set(call: &mut Call<'_>) -> CommandResult {
         return Ok(());
     }
     let kept = if options.expiry == Expiry::Keep { expiry_at(call, position) } else { None };
-    call.server.store_string(call.db, (position, key), value, expires_at_ms.or(kept));
+    call.server.store_string(call.db, position, key, value, expires_at_ms.or(kept));
     call.server.notify(EventClass::String, "set", call.db, key);
     if let Some(at) = expires_at_ms {
         call.server.notify(EventClass::Generic, "expire", call.db, key);
@@ -308,7 +309,7 @@ pub(crate) fn getex(call: &mut Call<'_>) -> CommandResult {
     call.server.string_at(call.db, position)?;
     let expires_at_ms = match options.expiry {
         Expiry::At(unit, anchor, time) if position.is_some() => {
-            Some(expiry_instant(call, (unit, anchor), time, "getex")?)
+            Some(expiry_instant(call, unit, anchor, time, "getex")?)
         }
         _ => None,
     };

@@ -156,7 +156,8 @@ struct Options {
 fn parse_options(
     call: &Call<'_>,
     first: usize,
-    (mut by, mut direction): (Option<RangeKind>, Option<Direction>),
+    mut by: Option<RangeKind>,
+    mut direction: Option<Direction>,
     takes_scores: fn() -> bool,
 ) -> Result<Options, CommandError> {
     let (mut offset, mut limit, mut with_scores) = (0, -1, false);
@@ -220,7 +221,7 @@ fn range(
     by: Option<RangeKind>,
     direction: Option<Direction>,
 ) -> CommandResult {
-    let options = parse_options(call, 4, (by, direction), || true)?;
+    let options = parse_options(call, 4, by, direction, || true)?;
     let span = span_of(call, 2, &options)?;
     let (set, reply) = read::<SortedSet>(call, call.arg(1))?;
     let ranks = set.map(|set| wanted(set, span, &options)).unwrap_or_default();
@@ -239,7 +240,7 @@ fn range(
 }
 
 fn zrangestore(call: &mut Call<'_>) -> CommandResult {
-    let options = parse_options(call, 5, (None, None), || false)?;
+    let options = parse_options(call, 5, None, None, || false)?;
     let span = span_of(call, 3, &options)?;
     let (target, db) = (call.arg(1), call.db);
     let (source, _) = read::<SortedSet>(call, call.arg(2))?;

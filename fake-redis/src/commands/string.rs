@@ -50,7 +50,7 @@ fn setnx(call: &mut Call<'_>) -> CommandResult {
     let key = call.arg(1);
     let is_taken = call.server.find(call.db, key).is_some();
     if !is_taken {
-        call.server.store_string(call.db, (None, key), call.arg(2), None);
+        call.server.store_string(call.db, None, key, call.arg(2), None);
         call.server.notify(EventClass::String, "set", call.db, key);
     }
     call.reply.integer(i64::from(!is_taken));
@@ -59,9 +59,9 @@ fn setnx(call: &mut Call<'_>) -> CommandResult {
 
 fn set_with_expiry(call: &mut Call<'_>, unit: Unit, command: &str) -> CommandResult {
     let (key, time, value) = (call.arg(1), call.arg(2), call.arg(3));
-    let at = set::expiry_instant(call, (unit, Anchor::Now), time, command)?;
+    let at = set::expiry_instant(call, unit, Anchor::Now, time, command)?;
     let position = call.server.find(call.db, key);
-    call.server.store_string(call.db, (position, key), value, Some(at));
+    call.server.store_string(call.db, position, key, value, Some(at));
     call.server.notify(EventClass::String, "set", call.db, key);
     call.server.notify(EventClass::Generic, "expire", call.db, key);
     call.replace_timed_effect(Anchor::Now, &[b"SET", key, value, b"PXAT"], at);
@@ -74,7 +74,7 @@ fn getset(call: &mut Call<'_>) -> CommandResult {
     let position = call.server.find(call.db, key);
     let old = call.server.string_at(call.db, position)?;
     call.reply.bulk_or_null(position.map(|_| old));
-    call.server.store_string(call.db, (position, key), value, None);
+    call.server.store_string(call.db, position, key, value, None);
     call.server.notify(EventClass::String, "set", call.db, key);
     call.replace_effect(&[b"SET", key, value]);
     Ok(())
@@ -115,7 +115,7 @@ fn check_pairs(call: &Call<'_>, command: &str) -> CommandResult {
 fn set_pairs(call: &mut Call<'_>) {
     for (key, value) in call.args.from(1).pairs() {
         let position = call.server.find(call.db, key);
-        call.server.store_string(call.db, (position, key), value, None);
+        call.server.store_string(call.db, position, key, value, None);
         call.server.notify(EventClass::String, "set", call.db, key);
     }
 }

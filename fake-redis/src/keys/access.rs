@@ -81,7 +81,8 @@ impl Server {
     pub(crate) fn store_string(
         &mut self,
         db: usize,
-        (position, key): (Option<usize>, &[u8]),
+        position: Option<usize>,
+        key: &[u8],
         text: &[u8],
         expires_at_ms: Option<i64>,
     ) {

@@ -34,7 +34,7 @@ impl Server {
                 Progress::Waits(self.clock.seconds())
             }
         };
-        self.add_replica((key, connection), introduction, request_is_silent, progress);
+        self.add_replica(key, connection, introduction, request_is_silent, progress);
         if self.snapshot_delay() == 0 {
             self.send_snapshots();
         }
@@ -73,7 +73,8 @@ impl Server {
 
     fn add_replica(
         &mut self,
-        (key, connection): (ClientKey, ConnectionId),
+        key: ClientKey,
+        connection: ConnectionId,
         said: Introduction,
         silent: bool,
         progress: Progress,
@@ -156,7 +157,7 @@ impl Server {
         synced: Option<u64>,
     ) {
         let now = self.clock.seconds();
-        let Some((connection, held)) = self.replication.acknowledge(key, (offset, synced), now)
+        let Some((connection, held)) = self.replication.acknowledge(key, offset, synced, now)
         else {
             return;
         };

@@ -47,10 +47,6 @@ impl Master {
         self.failover.started + self.failover_timeout_ms.min(period::ELECTION_MS) + 1
     }
 
-    pub(crate) fn step_ends(&self) -> i64 {
-        self.failover.step_since + self.failover_timeout_ms + 1
-    }
-
     fn wait_start(&mut self, core: &mut Core) {
         let leader = self.leader(self.failover.epoch, core);
         let elected = leader.is_some_and(|leader| leader.eq_ignore_ascii_case(&core.my_id));

@@ -77,6 +77,10 @@ impl Master {
         }
     }
 
+    pub(crate) fn step_ends(&self) -> i64 {
+        self.failover.step_since + self.failover_timeout_ms + 1
+    }
+
     pub(crate) fn watch(&self) -> Watch {
         let is_in_trouble = self.objectively_down || self.failover.in_progress();
         if is_in_trouble { Watch::Close } else { Watch::Usual }

@@ -103,11 +103,11 @@ fn take_option(master: &mut Master, option: &str, values: &[&str], now: i64) {
         ("known-replica", [host, port]) => {
             let address = Address::new(*host, number(port));
             let name = address.to_string();
-            master.replicas.push(known(master, Kind::Replica, (name, address), now));
+            master.replicas.push(known(master, Kind::Replica, name, address, now));
         }
         ("known-sentinel", [host, port, run_id]) => {
             let address = Address::new(*host, number(port));
-            let mut other = known(master, Kind::Sentinel, ((*run_id).to_owned(), address), now);
+            let mut other = known(master, Kind::Sentinel, (*run_id).to_owned(), address, now);
             other.run_id = Some((*run_id).to_owned());
             master.sentinels.push(other);
         }
@@ -115,7 +115,7 @@ fn take_option(master: &mut Master, option: &str, values: &[&str], now: i64) {
     }
 }
 
-fn known(master: &Master, kind: Kind, (name, address): (String, Address), now: i64) -> Instance {
+fn known(master: &Master, kind: Kind, name: String, address: Address, now: i64) -> Instance {
     Instance::new(kind, name, address, master.node.down_after_ms, now)
 }
 

@@ -62,7 +62,8 @@ impl<A> Blocking<A> {
 
     pub(crate) fn first_for(
         &self,
-        (db, key): (usize, &[u8]),
+        db: usize,
+        key: &[u8],
         held: Wanted,
         from: usize,
     ) -> Option<usize> {

@@ -140,14 +140,16 @@ impl Group {
             libc::SYS_fcntl => call.arguments[2].max(FIRST_DESCRIPTOR as u64),
             _ => FIRST_DESCRIPTOR as u64,
         };
-        self.copy_descriptor(call, (call.descriptor(), file), (command, least))
+        self.copy_descriptor(call, call.descriptor(), file, command, least)
     }
 
     pub(super) fn copy_descriptor(
         &mut self,
         call: &Call,
-        (descriptor, file): (i32, FileId),
-        (command, least): (i32, u64),
+        descriptor: i32,
+        file: FileId,
+        command: i32,
+        least: u64,
     ) -> Outcome {
         let arguments = [descriptor as u64, command as u64, least, 0, 0, 0];
         let copy = self.inject(call.thread, (libc::SYS_fcntl, arguments));

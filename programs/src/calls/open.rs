@@ -59,10 +59,11 @@ impl Group {
         if creates && is_shared && !Path::new(&found).exists() {
             return Some(self.create_shared_file(call));
         }
-        if let Some(own) = self.own_descriptor(call.process, &found) {
+        if let Some((descriptor, file)) = self.own_descriptor(call.process, &found) {
             let is_kept = call.arguments[place + 1] as i32 & libc::O_CLOEXEC == 0;
             let command = if is_kept { libc::F_DUPFD } else { libc::F_DUPFD_CLOEXEC };
-            return Some(self.copy_descriptor(call, own, (command, FIRST_DESCRIPTOR as u64)));
+            let least = FIRST_DESCRIPTOR as u64;
+            return Some(self.copy_descriptor(call, descriptor, file, command, least));
         }
         Some(match self.other(&found) {
             None if creates_exclusively(call.arguments[place + 1]) => {

@@ -24,7 +24,7 @@ impl Group {
             libc::SYS_exit => Outcome::EndsThread,
             libc::SYS_exit_group => Outcome::EndsProcess(a as i32),
             libc::SYS_wait4 => self.wait4(call),
-            libc::SYS_waitid => self.waitid(call, (a as i32, b), c, d as i32),
+            libc::SYS_waitid => self.waitid(call, a as i32, b, c, d as i32),
             libc::SYS_kill => self.kill_call(call, a as i32, b),
             libc::SYS_tgkill => self.signal_to_thread(call, a, b, c),
             libc::SYS_tkill => self.signal_to_thread(call, u64::MAX, a, b),
@@ -79,13 +79,7 @@ impl Group {
         Outcome::Done(child.into())
     }
 
-    fn waitid(
-        &mut self,
-        call: &Call,
-        (kind, which): (i32, u64),
-        info: u64,
-        options: i32,
-    ) -> Outcome {
+    fn waitid(&mut self, call: &Call, kind: i32, which: u64, info: u64, options: i32) -> Outcome {
         let awaited = match kind as libc::c_uint {
             libc::P_ALL => Named::All,
             libc::P_PID => Named::One(which as Number),

@@ -93,7 +93,7 @@ impl Group {
         let protection = (libc::PROT_READ | libc::PROT_EXEC) as u64;
         injector.call(libc::SYS_mprotect, [at, PAGE as u64, protection, 0, 0, 0])?;
         let page = self.clock_pages.take();
-        let is_mapped = self.map_page((name, base, page), injector);
+        let is_mapped = self.map_page(name, base, page, injector);
         match is_mapped {
             true => self.process_mut(name).clock = Some(page),
             false => self.clock_pages.release(page),
@@ -101,11 +101,7 @@ impl Group {
         is_mapped.then_some(at)
     }
 
-    fn map_page(
-        &self,
-        (process, base, page): (Number, u64, usize),
-        injector: &CallInjector,
-    ) -> bool {
+    fn map_page(&self, process: Number, base: u64, page: usize, injector: &CallInjector) -> bool {
         let path = format!("{}\0", self.clock_pages.path());
         self.process(process).memory.write(base, path.as_bytes());
         let opened = injector.call(libc::SYS_open, [base, libc::O_RDWR as u64, 0, 0, 0, 0]);
@@ -127,7 +123,7 @@ impl Group {
         let page = self.clock_pages.take();
         let before = tracee.registers();
         let injector = CallInjector { tracee, registers: &before, signals: RefCell::default() };
-        let is_mapped = self.map_page((process, base, page), &injector);
+        let is_mapped = self.map_page(process, base, page, &injector);
         self.thread_mut(number).signals.extend(injector.signals.into_inner());
         assert!(is_mapped, "a page of which the parent has one like it can be mapped");
         tracee.set_registers(&user_regs_struct { orig_rax: u64::MAX, ..before });

@@ -184,7 +184,7 @@ impl Findings {
             for found in &cell.fingerprints {
                 let known = self.all.remove(&found.id);
                 let finding = known.unwrap_or_else(|| Finding::first(found, &cell.client, day));
-                let finding = finding.reopened(day).seen(found, (sweep, cell), day);
+                let finding = finding.reopened(day).seen(found, sweep, cell, day);
                 seen.insert(found.id.clone());
                 self.all.insert(found.id.clone(), finding);
             }
@@ -281,7 +281,7 @@ impl Finding {
         self.shown_by.iter().filter(move |shown| shown.options == options)
     }
 
-    fn seen(mut self, found: &Fingerprint, (sweep, cell): (&Sweep, &Cell), day: &str) -> Finding {
+    fn seen(mut self, found: &Fingerprint, sweep: &Sweep, cell: &Cell, day: &str) -> Finding {
         let options = options_of(sweep);
         self.gone_with.remove(options);
         let smallest = self.shown_by.first().cloned();

@@ -1,8 +1,8 @@
 use super::Stage;
 use super::StageRecord;
 use super::event::{Content, End, Message, Place};
-use super::faults::LostMessage;
 use super::server::Peer;
+use super::trap::LostMessage;
 use crate::staged::Sent;
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Input, Output};

@@ -10,7 +10,6 @@ mod request;
 use super::arguments::ExploreArguments;
 use super::checkpoint_file::CheckpointFile;
 use super::interrupt::Interrupt;
-use super::options::{format, view};
 use super::output::{log, page, print, read_file, require_writable};
 use super::progress::{Earlier, Progress, Verbosity, clock};
 use super::{Failure, Outcome};
@@ -23,8 +22,8 @@ use crate::studies::explore::{
     self, Answer, Exploration, FailedPlan, InvalidBounds, Ledger, Planned, Survey, Units,
 };
 use crate::studies::sweep::Stop;
-use conclude::Order;
-use fencepost_reports::documents::certificate::{self, read_unfinished};
+use conclude::{Formats, Order};
+use fencepost_reports::documents::certificate::read_unfinished;
 use fencepost_reports::show::format::Detail;
 use fencepost_reports::summary::sweep::Shard;
 use fencepost_reports::{Diagnosis, Stages};
@@ -36,7 +35,7 @@ static STOP: Stop = Stop::new();
 static INTERRUPT: Interrupt = Interrupt::new();
 
 pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> {
-    view(certificate::VIEWS, &arguments.format)?;
+    let formats = Formats::named(&arguments.format)?;
     if let Some(path) = &arguments.check {
         return check::check(path, arguments);
     }
@@ -49,7 +48,7 @@ pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> 
     let bounds = bounds(arguments)?;
     let shard = shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?;
     let mut work = Exploration::unplaced(&bounds, arguments.jobs.count());
-    let order = Order { bounds: &bounds, conditions: work.conditions(), shard };
+    let order = Order { bounds: &bounds, conditions: work.conditions(), shard, formats };
     let start = start(arguments, &order)?;
     let checkpoint = arguments.checkpoint.as_deref();
     checkpoint.map_or(Ok(()), |path| require_writable("--checkpoint", path))?;
@@ -60,7 +59,7 @@ pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> 
         let units = if order.is_deep() { Units::new() } else { work.units() };
         let ledger = start.unwrap_or_else(|| Ledger::new(units));
         let reason = Some("stopped before the first run");
-        order.conclude(&ledger, reason, &arguments.format)?;
+        order.conclude(&ledger, reason)?;
         return Ok(INTERRUPT.outcome().unwrap_or(Outcome::Unknown));
     }
     let start = start.filter(|ledger| ledger.sum().all_runs() > 0);
@@ -121,7 +120,7 @@ fn run_all(
         Answer::Quiet(ledger) => (ledger, None),
     };
     // Print the result before the last checkpoint, because the write may fail on a full disk.
-    let outcome = order.conclude(&ledger, reason.as_deref(), &arguments.format)?;
+    let outcome = order.conclude(&ledger, reason.as_deref())?;
     watch.keep(&ledger)?;
     if reason.is_some() {
         return Ok(INTERRUPT.outcome().unwrap_or(outcome));
@@ -184,10 +183,10 @@ fn counterexample(
         let conditions = &order.conditions[planned.base];
         log(format_args!("counterexample: a plan {faults}{late}{among}; {conditions}"));
     }
-    let format = format(&arguments.format)?;
     let run = Stages { diagnosis, ..facts.into() };
     let whole = report(bounds.seed, Engine::Turmoil, &spec.scenario, vec![run.into()]);
     let mut text = Vec::new();
+    let format = order.formats.counterexample;
     format.write_run_in(page(Detail::Brief), &whole, &mut text).map_err(Failure::Output)?;
     print(&String::from_utf8_lossy(&text))?;
     Ok(Outcome::of_runs(&whole.runs))

@@ -87,7 +87,7 @@ fn retest(arguments: &RetestArguments) -> Result<Outcome, Failure> {
             note_missing_lock(finding);
             continue;
         };
-        let is_shown = is_shown(finding, options, (client, &scenario))?;
+        let is_shown = is_shown(finding, options, client, &scenario)?;
         if !matches!(arguments.quiet.verbosity(), super::progress::Verbosity::Quiet) {
             let said = if is_shown { "still violated" } else { "gone" };
             log(format_args!("{said}: {} {} by {}", finding.id, finding.kind, finding.cause));
@@ -152,7 +152,8 @@ fn note_missing_lock(finding: &Finding) {
 fn is_shown(
     finding: &Finding,
     options: &str,
-    (client, scenario): (&'static Definition, &Rc<Scenario>),
+    client: &'static Definition,
+    scenario: &Rc<Scenario>,
 ) -> Result<bool, Failure> {
     for shown in finding.runs_with(options) {
         let families = shown.fault.parse().map_err(Failure::wrong)?;

@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &RealityArguments) -> Result<Outcome, Failure> {
         pages.into_iter().map(|(page, _)| (page, detail(page))).collect();
     let mut rows = compare_pages(&pages, &binaries, jobs).map_err(Failure::wrong)?;
     let seeds = arguments.seeds.0..arguments.seeds.1;
-    let of_cases = compare_cases(&cases, (&scenario, &binaries), &seeds, jobs)?;
+    let of_cases = compare_cases(&cases, &scenario, &binaries, &seeds, jobs)?;
     for (case, row) in cases.iter().zip(&of_cases) {
         if row.is_none() {
             let (client, families) = (case.client.name, &case.families);

@@ -188,7 +188,7 @@ impl Deployment {
                 settings.acquire_timeout = this.progress_bound.into();
             }
             let servers = this.servers(node);
-            let lock = this.scenario.build(this.client, env.clone(), (&servers, &settings));
+            let lock = this.scenario.build(this.client, env.clone(), &servers, &settings);
             for thread in threads(&this.scenario, node).skip(1) {
                 this.start_thread(thread, &env, &*lock);
             }

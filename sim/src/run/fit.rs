@@ -175,7 +175,7 @@ pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
         return Usage::PLAIN;
     }
     let env = Env::new(Rc::new(EmptyWorld), HostKey(0));
-    scenario.build(client, env, (&servers(client), &Scenario::default().settings())).usage()
+    scenario.build(client, env, &servers(client), &Scenario::default().settings()).usage()
 }
 
 /// Builds the lock in an empty world to query its support for threads.

@@ -84,7 +84,8 @@ impl Scenario {
         &self,
         client: &Definition,
         env: Env,
-        (servers, settings): (&fencepost_clients::Servers, &Settings),
+        servers: &fencepost_clients::Servers,
+        settings: &Settings,
     ) -> Box<dyn Lock> {
         match self.script(client) {
             Some(lock) => lock.script.build(env, servers, settings),

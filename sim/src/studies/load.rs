@@ -109,7 +109,7 @@ impl Load {
         let settings = self.settings(waiting);
         let mut lock = (self.client.build)(env.clone(), &servers, &settings);
         let has_work = self.holder_commands > 0;
-        let holder = || Holder::new(entry.coordinator, (&env, &servers), &settings);
+        let holder = || Holder::new(entry.coordinator, &env, &servers, &settings);
         let mut holder = has_work.then(holder).flatten();
         while book.left.get() > 0 {
             book.left.set(book.left.get() - 1);

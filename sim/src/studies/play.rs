@@ -34,7 +34,8 @@ pub(crate) struct Playing {
 impl Playing {
     /// `servers` must be in the order of `drawn.nodes`.
     pub(crate) fn new(
-        (beginning, servers): (WallTime, Vec<StagedServer>),
+        beginning: WallTime,
+        servers: Vec<StagedServer>,
         drawn: &Drawn,
         rounds: Rounds,
         log: Box<dyn FnMut(String)>,

@@ -32,17 +32,19 @@ pub enum Detail {
 /// Repeats each case's first violation on real servers; `None` for a case without a violation.
 pub fn compare_cases(
     cases: &[Case],
-    (scenario, binaries): (&Scenario, &RealServers),
+    scenario: &Scenario,
+    binaries: &RealServers,
     seeds: &std::ops::Range<u64>,
     jobs: usize,
 ) -> Result<Vec<Option<Row>>, FailedRun> {
-    let rows = in_parallel(jobs, cases, |case| first(case, (scenario, binaries), seeds.clone()));
+    let rows = in_parallel(jobs, cases, |case| first(case, scenario, binaries, seeds.clone()));
     rows.into_iter().collect()
 }
 
 fn first(
     case: &Case,
-    (scenario, binaries): (&Scenario, &RealServers),
+    scenario: &Scenario,
+    binaries: &RealServers,
     seeds: std::ops::Range<u64>,
 ) -> Result<Option<Row>, FailedRun> {
     let scenario = Rc::new(scenario.clone());
@@ -52,7 +54,7 @@ fn first(
         let facts = ran.facts();
         let Some(violation) = facts.violations.first() else { continue };
         let target = Target { kind: violation.kind, cause: violation.cause };
-        return Ok(row(None, &ran.spec, target, (binaries, Detail::Differences)));
+        return Ok(row(None, &ran.spec, target, binaries, Detail::Differences));
     }
     Ok(None)
 }
@@ -64,7 +66,7 @@ pub fn compare_pages(
 ) -> Result<Vec<Row>, GalleryError> {
     let rows = in_parallel(jobs, pages, |(page, detail)| {
         let target = page.target;
-        let row = row(Some(page.name), &spec(page)?, target, (binaries, *detail));
+        let row = row(Some(page.name), &spec(page)?, target, binaries, *detail);
         row.ok_or(GalleryError::NotShown(page.name))
     });
     rows.into_iter().collect()
@@ -74,7 +76,8 @@ fn row(
     page: Option<&str>,
     spec: &RunSpec,
     target: Target,
-    (binaries, detail): (&RealServers, Detail),
+    binaries: &RealServers,
+    detail: Detail,
 ) -> Option<Row> {
     let minimal = minimise(spec, target)?.spec;
     let faults = minimal.plan.faults.len() as u64;

@@ -91,7 +91,7 @@ impl Found<'_> {
             ("README.md", readme(self.spec, &self.violation, span)),
             ("run.sh", RUN.to_owned()),
             ("show.py", SHOW.to_owned()),
-            ("run.json", run(self.spec, (&self.violation, &clash), &steps)),
+            ("run.json", run(self.spec, &self.violation, &clash, &steps)),
         ];
         Ok(files.map(|(name, content)| ScriptFile { name, content }).into())
     }
@@ -102,7 +102,7 @@ fn title(spec: &RunSpec, violation: &Violation) -> String {
     format!("{} by {}: {client} under {families}, seed {seed}", violation.kind, violation.cause)
 }
 
-fn run(spec: &RunSpec, (violation, clash): (&Violation, &[u64]), steps: &[Value]) -> String {
+fn run(spec: &RunSpec, violation: &Violation, clash: &[u64], steps: &[Value]) -> String {
     let deployment = json!({
         "title": title(spec, violation),
         "kind": violation.kind,

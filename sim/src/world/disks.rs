@@ -7,7 +7,7 @@ use super::network::align_up;
 use super::server::Server;
 use super::state::State;
 use fencepost_faults::Micros;
-use fencepost_machine::{DiskReply, Input, Output, Outputs, SyncError, SyncOf};
+use fencepost_machine::SyncError;
 use fencepost_reports::{Turn, What};
 use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
@@ -39,36 +39,8 @@ impl State {
         self.failing_syncs.filter(is_now).map(|failing| failing.error)
     }
 
-    pub(super) fn write_disk(&mut self, host: HostIndex, output: &Output) {
-        let (now, quantum) = (self.now, self.quantum);
-        let Some(server) = self.server(host) else { return };
-        match server.disk.apply(output) {
-            DiskReply::None => {}
-            DiskReply::Sync => {
-                let (at, life) = (align_up(now + server.sync_time, quantum), server.life);
-                self.agenda.enter(at, host, Class::Timer, host, Occurrence::DiskSynced(life));
-            }
-            // The server must learn of the failure now, because its next outputs may depend on it.
-            DiskReply::Failed(error) => {
-                let failed = Input::DiskFailed { of: SyncOf::Replacement, error };
-                self.feed_machine(host, failed, None);
-            }
-        }
-    }
-
-    /// Stops a server whose sync failed. A real server may have sent errors to its clients before
-    /// it exited, but a machine with a [`fencepost_machine::Disk`] sends nothing more.
-    pub(super) fn end_server(&mut self, host: HostIndex, out: &mut Outputs) {
-        let machine = self.server(host).and_then(|server| server.machine.as_ref());
-        if machine.is_some_and(|machine| machine.has_failed_sync()) {
-            out.list.retain(|output| matches!(output, Output::Send { .. }));
-            self.perform_all(host, &mut out.list);
-        }
-        self.stop_server(host);
-    }
-
     /// Stops the server's process, which starts again once syncs succeed, at least `RESTART` later.
-    fn stop_server(&mut self, host: HostIndex) {
+    pub(super) fn stop_server(&mut self, host: HostIndex) {
         let (now, quantum) = (self.now, self.quantum);
         let node = self.node(host);
         self.recorder.record(node, What::Turn { turn: Turn::DiskFailed, about: None });

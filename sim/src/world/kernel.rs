@@ -209,7 +209,7 @@ impl World for Kernel {
 
     fn connect(&self, caller: Caller, address: &Address) -> io::Result<SocketKey> {
         let (host, thread) = (caller.host.0, caller.thread);
-        self.with(|state| state.connect((host, thread), (&address.host, address.port), Owner::Task))
+        self.with(|state| state.connect(host, thread, &address.host, address.port, Owner::Task))
             .map(SocketKey)
     }
 

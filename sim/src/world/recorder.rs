@@ -163,12 +163,7 @@ impl Recorder {
         self.record(node, What::FaultEnded { fault, kind });
     }
 
-    pub(crate) fn key_changed(
-        &self,
-        (node, wall): (Node, WallTime),
-        tap: &TapEvent,
-        by: Option<Node>,
-    ) {
+    pub(crate) fn key_changed(&self, node: Node, wall: WallTime, tap: &TapEvent, by: Option<Node>) {
         let key = String::from_utf8_lossy(&tap.key).into_owned();
         let value = tap.value.as_ref().map(|value| String::from_utf8_lossy(value).into_owned());
         let change = change(tap.change);

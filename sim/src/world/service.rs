@@ -8,7 +8,9 @@ use super::socket::{NONE, Owner, Stage};
 use super::state::State;
 use super::traffic::Close;
 use fencepost_faults::{Micros, Node, SimTime};
-use fencepost_machine::{ConnectionId, Input, Output, Outputs, TapEvent, WallTime};
+use fencepost_machine::{
+    ConnectionId, DiskReply, Input, Output, Outputs, SyncOf, TapEvent, WallTime,
+};
 
 pub(super) type RequestSource = (ConnectionId, u32);
 
@@ -169,7 +171,7 @@ impl State {
     }
 
     #[inline(never)]
-    pub(super) fn perform_all(&mut self, host: HostIndex, list: &mut Vec<Output>) {
+    fn perform_all(&mut self, host: HostIndex, list: &mut Vec<Output>) {
         for output in list.drain(..) {
             self.perform(host, output);
             if !self.host(host).is_up {
@@ -196,7 +198,7 @@ impl State {
                 }
             }
             Output::Connect { connection, host: name, port } => {
-                self.machine_connects(host, connection, (&name, port))
+                self.machine_connects(host, connection, &name, port)
             }
             Output::WakeAfter { micros } => self.machine_sleeps(host, micros),
             Output::DiskAppend { .. }
@@ -207,14 +209,48 @@ impl State {
         }
     }
 
+    fn write_disk(&mut self, host: HostIndex, output: &Output) {
+        let (now, quantum) = (self.now, self.quantum);
+        let Some(server) = self.server(host) else { return };
+        match server.disk.apply(output) {
+            DiskReply::None => {}
+            DiskReply::Sync => {
+                let (at, life) = (align_up(now + server.sync_time, quantum), server.life);
+                self.agenda.enter(at, host, Class::Timer, host, Occurrence::DiskSynced(life));
+            }
+            // The server must learn of the failure now, because its next outputs may depend on it.
+            DiskReply::Failed(error) => {
+                let failed = Input::DiskFailed { of: SyncOf::Replacement, error };
+                self.feed_machine(host, failed, None);
+            }
+        }
+    }
+
+    /// Stops a server whose sync failed. A real server may have sent errors to its clients before
+    /// it exited, but a machine with a [`fencepost_machine::Disk`] sends nothing more.
+    fn end_server(&mut self, host: HostIndex, out: &mut Outputs) {
+        let machine = self.server(host).and_then(|server| server.machine.as_ref());
+        if machine.is_some_and(|machine| machine.has_failed_sync()) {
+            out.list.retain(|output| matches!(output, Output::Send { .. }));
+            self.perform_all(host, &mut out.list);
+        }
+        self.stop_server(host);
+    }
+
     /// Ignores a failed write, because the write fails only after the connection has ended.
     #[inline(always)]
     fn answer(&mut self, socket: u32, bytes: &[u8]) {
         let _ = self.write(socket, bytes);
     }
 
-    fn machine_connects(&mut self, host: HostIndex, connection: ConnectionId, to: (&str, u16)) {
-        let socket = self.connect((host, 1), to, Owner::Machine(connection));
+    fn machine_connects(
+        &mut self,
+        host: HostIndex,
+        connection: ConnectionId,
+        name: &str,
+        port: u16,
+    ) {
+        let socket = self.connect(host, 1, name, port, Owner::Machine(connection));
         let Some(server) = self.server(host) else { return };
         match socket {
             Ok(socket) => server.opened(connection, socket),
@@ -280,7 +316,7 @@ impl State {
             match output {
                 Output::Tap(tap) => {
                     let by = self.asked_by(host, tap);
-                    self.recorder.key_changed((self.node(host), wall), tap, by);
+                    self.recorder.key_changed(self.node(host), wall, tap, by);
                 }
                 Output::Notice(notice) => self.recorder.noticed(self.node(host), notice),
                 _ => {}

@@ -14,8 +14,10 @@ use std::task::{Context, Poll};
 impl State {
     pub(crate) fn connect(
         &mut self,
-        (host, thread): (HostIndex, u16),
-        (name, port): (&str, u16),
+        host: HostIndex,
+        thread: u16,
+        name: &str,
+        port: u16,
         owner: Owner,
     ) -> io::Result<u32> {
         let Some(&remote) = self.addresses.get(name) else {
@@ -24,7 +26,7 @@ impl State {
                 format!("no host is called {name}"),
             ));
         };
-        self.note_sent_by((host, thread), remote, &[]);
+        self.note_sent_by(host, thread, remote, &[]);
         let socket = self.sockets.len() as u32;
         self.sockets.push(Socket {
             thread,
@@ -46,7 +48,7 @@ impl State {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
         let (from, to, peer) = (end.host, end.remote, end.peer);
-        self.note_sent_by((from, end.thread), to, bytes);
+        self.note_sent_by(from, end.thread, to, bytes);
         if self.wire.as_ref().is_some_and(|wire| wire.wants_content()) {
             self.note_bytes(socket, bytes);
         }
@@ -57,7 +59,7 @@ impl State {
 
     /// Records that a waiting process sent a request to a server. A heartbeat does not count.
     #[inline(always)]
-    fn note_sent_by(&self, (from, thread): (HostIndex, u16), to: HostIndex, bytes: &[u8]) {
+    fn note_sent_by(&self, from: HostIndex, thread: u16, to: HostIndex, bytes: &[u8]) {
         let is_attempt = || match &self.hosts[usize::from(to) - 1].software {
             Software::Machine(server) => !(server.sign_of_life)(bytes),
             Software::Program(_) => true,

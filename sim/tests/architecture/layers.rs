@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const LAYERED: &[&str] = &[
     "clients", "coordinators/chubby", "coordinators/gemfire", "coordinators/etcd",
     "coordinators/memcached", "coordinators/mysql", "coordinators/postgresql",
-    "coordinators/zookeeper", "fake-redis", "faults", "machine", "programs", "reports", "serve",
-    "sim",
+    "coordinators/zookeeper", "fake-redis", "faults", "fuzz", "machine", "programs", "reports",
+    "serve", "sim",
 ];
 
 #[test]

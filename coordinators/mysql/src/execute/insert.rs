@@ -164,7 +164,7 @@ impl Insertion {
         {
             return Ok(Progress::Wait(micros));
         }
-        context.store.write(by, (table, key), Some(Rc::clone(values)));
+        context.store.write(by, table, key, Some(Rc::clone(values)));
         self.inserted += 1;
         Ok(Progress::Done)
     }
@@ -193,17 +193,17 @@ impl Insertion {
             {
                 return Ok(Progress::Wait(micros));
             }
-            context.store.write(by, (table, key), Some(Rc::clone(values)));
+            context.store.write(by, table, key, Some(Rc::clone(values)));
             self.inserted += 1;
             return Ok(Progress::Done);
         };
         if !self.on_duplicate.is_empty() {
             self.touched += 1;
-            let number = (target, self.at + 1);
-            let new = changed(&self.on_duplicate, &there, values, number, by)?;
+            let number = self.at + 1;
+            let new = changed(&self.on_duplicate, &there, values, target, number, by)?;
             if new != *there {
                 self.updated += 1;
-                context.store.write(by, (table, key), Some(Rc::new(new)));
+                context.store.write(by, table, key, Some(Rc::new(new)));
             }
             return Ok(Progress::Done);
         }

@@ -99,8 +99,8 @@ fn read(
             true => Expression::Count,
             false => scope.bind(&item.expression)?.0,
         };
-        let table = (scope.definition, scope.called);
-        shapes.push((item.name.clone(), of_table(&expression, table, session)?));
+        let shape = of_table(&expression, scope.definition, scope.called, session)?;
+        shapes.push((item.name.clone(), shape));
         bound.push(expression);
     }
     let mode = match select.lock {
@@ -301,15 +301,15 @@ impl Scan {
                 }
             }
             Action::Change(set) => {
-                let new = changed(set, values, &[], (target, self.found), session)?;
+                let new = changed(set, values, &[], target, self.found, session)?;
                 if new != **values {
                     self.changed += 1;
-                    context.store.write(session, (target.id, key.clone()), Some(Rc::new(new)));
+                    context.store.write(session, target.id, key.clone(), Some(Rc::new(new)));
                 }
             }
             Action::Delete => {
                 self.changed += 1;
-                context.store.write(session, (target.id, key.clone()), None);
+                context.store.write(session, target.id, key.clone(), None);
             }
         }
         Ok(())
@@ -356,7 +356,8 @@ pub(super) fn changed(
     set: &[(usize, Expression)],
     values: &[Value],
     inserted: &[Value],
-    (target, number): (&Target, usize),
+    target: &Target,
+    number: usize,
     session: u32,
 ) -> Outcome<Vec<Value>> {
     let mut new = values.to_vec();

@@ -179,7 +179,8 @@ impl Store {
     pub(crate) fn write(
         &mut self,
         session: SessionId,
-        (table, key): (TableId, Key),
+        table: TableId,
+        key: Key,
         values: Option<Values>,
     ) {
         let by = self.xid(session);

@@ -172,7 +172,7 @@ impl Execution<'_> {
                 }
                 return Ok(false);
             };
-            match self.take_row_lock((table, live), plan.strength, Policy::Wait)? {
+            match self.take_row_lock(table, live, plan.strength, Policy::Wait)? {
                 Standing::Free => {}
                 Standing::Deleted | Standing::Replaced(_) if self.is_strict() => {
                     return Err(serialization("update").into());

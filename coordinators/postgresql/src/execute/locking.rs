@@ -101,13 +101,14 @@ impl Execution<'_> {
 
     pub(super) fn take_row_lock(
         &mut self,
-        (table, version): (TableId, VersionId),
+        table: TableId,
+        version: VersionId,
         strength: Strength,
         policy: Policy,
     ) -> Result<Standing, Stop> {
         let (heap, transactions) = (&self.core.heap, &self.core.transactions);
         let own = self.session.xid();
-        let now = standing(heap, transactions, (table, version), own, strength);
+        let now = standing(heap, transactions, table, version, own, strength);
         if let Standing::Taken(xid) = now {
             match policy {
                 Policy::SkipLocked => return Ok(now),

@@ -95,7 +95,7 @@ impl Execution<'_> {
             }
         };
         loop {
-            match self.take_row_lock((table, version), plan.strength, Policy::Wait)? {
+            match self.take_row_lock(table, version, plan.strength, Policy::Wait)? {
                 Standing::Free => break,
                 Standing::Own | Standing::Taken(_) => return Ok(None),
                 Standing::Deleted if self.is_strict() => {

@@ -119,7 +119,7 @@ impl Execution<'_> {
         let mut version = self.run.progress.current.unwrap_or(target);
         loop {
             self.run.progress.current = Some(version);
-            match self.take_row_lock((table, version), locking.strength, locking.policy)? {
+            match self.take_row_lock(table, version, locking.strength, locking.policy)? {
                 Standing::Free => break,
                 Standing::Own | Standing::Taken(_) => return Ok(None),
                 // Unlike UPDATE and DELETE, SELECT reports a deleted row as updated.

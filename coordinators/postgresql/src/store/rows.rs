@@ -38,7 +38,8 @@ impl Strength {
 pub(crate) fn standing(
     heap: &Heap,
     transactions: &Transactions,
-    (table, mut id): (TableId, VersionId),
+    table: TableId,
+    mut id: VersionId,
     own: Option<Xid>,
     strength: Strength,
 ) -> Standing {

@@ -49,7 +49,7 @@ impl ZooKeeper {
                 self.take_sync(from, session, cxid);
             }
             (Message::Revalidate { session, timeout_ms }, Stage::Admitted) => {
-                let is_valid = leader.revalidate(session, (timeout_ms, now_ms), from);
+                let is_valid = leader.revalidate(session, timeout_ms, now_ms, from);
                 let answer = Message::Revalidated { session, is_valid };
                 self.send(connection, answer.encode());
             }

@@ -74,7 +74,8 @@ impl Leader {
     pub(crate) fn revalidate(
         &mut self,
         session: i64,
-        (timeout_ms, now_ms): (i32, u64),
+        timeout_ms: i32,
+        now_ms: u64,
         through: MemberId,
     ) -> bool {
         let is_valid = self.sessions.touch(session, timeout_ms, now_ms);

@@ -137,7 +137,8 @@ impl Replication {
     pub(crate) fn acknowledge(
         &mut self,
         key: ClientKey,
-        (offset, synced): (u64, Option<u64>),
+        offset: u64,
+        synced: Option<u64>,
         now_seconds: i64,
     ) -> Option<(ConnectionId, BytesMut)> {
         let replica = self.replicas.iter_mut().find(|replica| replica.client == key)?;

@@ -64,11 +64,11 @@ fn the_stream_reaches_who_follows_and_is_held_for_who_loads() {
     let ping = Bytes::from_static(b"*1\r\n$4\r\nPING\r\n");
     assert_eq!(shared(&mut replication), [(0, ping.clone())]);
     assert_eq!(shared(&mut replication), [], "it is sent once");
-    let (_, held) = replication.acknowledge(ClientKey(1), (0, None), NOW).unwrap();
+    let (_, held) = replication.acknowledge(ClientKey(1), 0, None, NOW).unwrap();
     assert_eq!(held, ping);
-    let (_, held) = replication.acknowledge(ClientKey(1), (0, None), NOW).unwrap();
+    let (_, held) = replication.acknowledge(ClientKey(1), 0, None, NOW).unwrap();
     assert!(held.is_empty(), "it is handed out once");
-    assert_eq!(replication.acknowledge(ClientKey(9), (0, None), NOW), None, "no replica");
+    assert_eq!(replication.acknowledge(ClientKey(9), 0, None, NOW), None, "no replica");
     assert!(!replication.replicas()[2].is_online());
 }
 

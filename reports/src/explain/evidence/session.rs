@@ -155,7 +155,7 @@ pub(super) fn of_queue(
 ) -> Option<FirstInQueue> {
     let is_known = |one: &Acquisition<'_>| one.owner.is_some() && one.owner == first.value;
     let by = first.value.and_then(|node| creator(timeline.history, node));
-    if died_since(timeline, (by, first.from.time), until)
+    if died_since(timeline, by, first.from.time, until)
         || timeline.acquisitions.iter().any(is_known)
     {
         return None;
@@ -179,11 +179,7 @@ pub(super) fn of_queue(
 }
 
 /// Returns whether the session of a crashed process may have kept the node.
-fn died_since(
-    timeline: &Timeline<'_>,
-    (by, from): (Option<Node>, SimTime),
-    until: SimTime,
-) -> bool {
+fn died_since(timeline: &Timeline<'_>, by: Option<Node>, from: SimTime, until: SimTime) -> bool {
     let session = timeline.history.header.ttl_us;
     timeline.history.events.iter().any(|event| {
         let is_whose = match by {

@@ -36,7 +36,7 @@ impl Story<'_, '_> {
             if place > 0 && (has_queue || is_released(at)) {
                 self.add_event(Weight::Detail, at.index);
             } else if !self.repeats_an_earlier_removal(holder, key, at) {
-                self.lost_at(holder, [held, taken], (at, key));
+                self.lost_at(holder, [held, taken], at, key);
             }
         }
         let sets = own().filter_map(|key| key.set.last()).filter(|set| **set < taken.moment);
@@ -163,7 +163,8 @@ impl Story<'_, '_> {
         &mut self,
         holder: &Acquisition<'_>,
         [held, taken]: [&Grant; 2],
-        (at, key): (Moment, &KeySpan<'_>),
+        at: Moment,
+        key: &KeySpan<'_>,
     ) {
         let timeline = self.timeline;
         let event = &timeline.history.events[at.index];

@@ -29,7 +29,7 @@ pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome
     let runs = parts.iter().map(|part| part.runs).sum();
     let progress = Progress::new(runs, arguments.quiet.verbosity());
     let watch = Watch { progress, order: None, file: None };
-    let checked = check_slices(&certificate, (&bounds, &work), extent, &watch, &STOP);
+    let checked = check_slices(&certificate, &bounds, &work, extent, &watch, &STOP);
     watch.progress.finish();
     let (said, outcome) = match checked? {
         Checked::Same { slices, of, runs } => (

@@ -1,4 +1,4 @@
-use crate::cli::options::view;
+use crate::cli::options::{format, view};
 use crate::cli::output::print;
 use crate::cli::{Failure, Outcome};
 use crate::studies::explore::certificate::certificate;
@@ -6,12 +6,33 @@ use crate::studies::explore::partial::unfinished;
 use crate::studies::explore::{Bounds, Ledger};
 use fencepost_reports::documents::certificate::unfinished::{self as partial, Unfinished};
 use fencepost_reports::documents::certificate::{self, Certificate};
+use fencepost_reports::show::format::Format;
+use fencepost_reports::show::view::View;
 use fencepost_reports::summary::sweep::Shard;
+
+/// The value of `--format`, for each document that an exploration can write.
+#[derive(Clone, Copy)]
+pub(super) struct Formats {
+    certificate: &'static View<Certificate>,
+    unfinished: &'static View<Unfinished>,
+    pub(super) counterexample: &'static Format,
+}
+
+impl Formats {
+    pub(super) fn named(name: &str) -> Result<Formats, Failure> {
+        Ok(Formats {
+            certificate: view(certificate::VIEWS, name)?,
+            unfinished: view(partial::VIEWS, name)?,
+            counterexample: format(name)?,
+        })
+    }
+}
 
 pub(super) struct Order<'o> {
     pub(super) bounds: &'o Bounds,
     pub(super) conditions: Vec<String>,
     pub(super) shard: Shard,
+    pub(super) formats: Formats,
 }
 
 impl Order<'_> {
@@ -27,14 +48,12 @@ impl Order<'_> {
         &self,
         ledger: &Ledger,
         cut_short: Option<&str>,
-        format: &str,
     ) -> Result<Outcome, Failure> {
         let is_whole = ledger.is_whole();
         if is_whole && ledger.sum().valid > 0 {
             let written = certificate(self.bounds, &self.conditions, ledger);
             let written = Certificate::sealed(written).map_err(Failure::wrong)?;
-            let view = view(certificate::VIEWS, format)?;
-            print(&view.write(&written).map_err(Failure::wrong)?)?;
+            print(&self.formats.certificate.write(&written).map_err(Failure::wrong)?)?;
             return Ok(Outcome::AsExpected);
         }
         let Shard { index, count } = self.shard;
@@ -47,8 +66,7 @@ impl Order<'_> {
             None => (shard.as_str(), Outcome::AsExpected),
         };
         let partial = self.partial(ledger, reason).map_err(Failure::wrong)?;
-        let view = view(partial::VIEWS, format)?;
-        print(&view.write(&partial).map_err(Failure::wrong)?)?;
+        print(&self.formats.unfinished.write(&partial).map_err(Failure::wrong)?)?;
         Ok(outcome)
     }
 }

@@ -1,4 +1,4 @@
-use super::conclude::Order;
+use super::conclude::{Formats, Order};
 use crate::cli::arguments::MergeArguments;
 use crate::cli::{Failure, Outcome};
 use crate::studies::explore::partial::merge;
@@ -28,7 +28,8 @@ pub(crate) fn merge_explorations(
     let partials = read.collect::<Result<Vec<_>, _>>()?;
     let merged = merge(&partials, gaps);
     let merged = merged.map_err(|(place, why)| Failure::content(&arguments.files[place], why))?;
-    let order =
-        Order { bounds: &merged.bounds, conditions: merged.conditions, shard: Shard::WHOLE };
-    order.conclude(&merged.ledger, Some("some units are missing"), &arguments.format)
+    let formats = Formats::named(&arguments.format)?;
+    let (bounds, conditions) = (&merged.bounds, merged.conditions);
+    let order = Order { bounds, conditions, shard: Shard::WHOLE, formats };
+    order.conclude(&merged.ledger, Some("some units are missing"))
 }

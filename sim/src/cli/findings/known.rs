@@ -55,7 +55,7 @@ impl Known {
         let is_over = || stop.is_asked() || is_late();
         let mut shown = BTreeMap::new();
         for (place, (finding, runs)) in covered.iter().enumerate() {
-            let Some(is_shown) = is_shown(finding, runs, (spec, &is_over))? else {
+            let Some(is_shown) = is_shown(finding, runs, spec, &is_over)? else {
                 if is_late() {
                     note_not_repeated(covered.len() - place);
                 }
@@ -118,7 +118,8 @@ type FindingRun<'r> = (&'r Shown, &'r (&'static Definition, Families));
 fn is_shown(
     finding: &Finding,
     runs: &[FindingRun<'_>],
-    (spec, is_over): (&SweepSpec, &dyn Fn() -> bool),
+    spec: &SweepSpec,
+    is_over: &dyn Fn() -> bool,
 ) -> Result<Option<bool>, Failure> {
     let scenario = Rc::new(spec.scenario.clone());
     for (shown, (client, families)) in runs {

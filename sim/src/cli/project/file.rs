@@ -52,7 +52,7 @@ impl Project {
                 ("profile", _) => {
                     return Err(self.wrong(key.span().start, self.no_table("NAME")));
                 }
-                _ => self.add(&mut general, (key.get_ref(), key.span().start), value, root)?,
+                _ => self.add(&mut general, key.get_ref(), key.span().start, value, root)?,
             }
         }
         if let Some(name) = profile {
@@ -69,7 +69,7 @@ impl Project {
     ) -> Result<BTreeMap<String, Setting>, Failure> {
         let mut settings = BTreeMap::new();
         for (key, value) in table {
-            self.add(&mut settings, (key.get_ref(), key.span().start), value, root)?;
+            self.add(&mut settings, key.get_ref(), key.span().start, value, root)?;
         }
         Ok(settings)
     }
@@ -77,7 +77,8 @@ impl Project {
     fn add(
         &self,
         settings: &mut BTreeMap<String, Setting>,
-        (key, at): (&str, usize),
+        key: &str,
+        at: usize,
         value: &toml::Spanned<DeValue<'_>>,
         root: &Command,
     ) -> Result<(), Failure> {

@@ -31,7 +31,7 @@ pub(super) fn play(
             Some((served, place)) => served.stage(place)?,
         };
         let roles: Vec<&str> = servers.iter().map(|server| server.role).collect();
-        let staged = Playing::new((wall_clock(), servers), &drawn, rounds, Box::new(log));
+        let staged = Playing::new(wall_clock(), servers, &drawn, rounds, Box::new(log));
         Ok(PreparedServers { listeners: roles.into_iter().zip(listeners).collect(), staged })
     };
     serve_staged(stop_on(arguments), start, announce).map_err(Failure::wrong)

@@ -115,7 +115,8 @@ pub(crate) async fn live(
         Ok(group) => {
             let judge = Judge::new(
                 node,
-                (shared.recorder.clone(), shared.roster.clone()),
+                shared.recorder.clone(),
+                shared.roster.clone(),
                 shared.scenario.clone(),
                 shared.desk.clone(),
             );

@@ -66,7 +66,8 @@ pub(crate) enum Answer {
 impl Judge {
     pub(crate) fn new(
         node: Node,
-        (recorder, roster): (Rc<Recorder>, Rc<Roster>),
+        recorder: Rc<Recorder>,
+        roster: Rc<Roster>,
         scenario: Rc<Scenario>,
         desk: Rc<HolderDesk>,
     ) -> Judge {

@@ -36,10 +36,10 @@ impl Storage {
         };
         match (name(&words[0]).as_str(), words.len()) {
             ("GET", 2 | 3) if words[1] == GUARDED => {
-                self.asks(connection, by, (None, words.get(2)), out);
+                self.asks(connection, by, None, words.get(2), out);
             }
             ("SET", 3 | 4) if words[1] == GUARDED => match number::<i64>(&words[2]) {
-                Some(value) => self.asks(connection, by, (Some(value), words.get(3)), out),
+                Some(value) => self.asks(connection, by, Some(value), words.get(3), out),
                 None => answer(connection, &error("ERR the guarded value is an integer"), out),
             },
             ("GET", 2) => {
@@ -62,7 +62,8 @@ impl Storage {
         &mut self,
         connection: ConnectionId,
         by: Node,
-        (value, token): (Option<i64>, Option<&Bytes>),
+        value: Option<i64>,
+        token: Option<&Bytes>,
         out: &mut Outputs,
     ) {
         let token = match parse_token(token) {

@@ -86,7 +86,8 @@ fn units(certificate: &Certificate, work: &Exploration<'_>) -> Units {
 /// [`Exploration::place_for`] with the slices of [`parts_of`].
 pub fn check(
     certificate: &Certificate,
-    (bounds, work): (&Bounds, &Exploration<'_>),
+    bounds: &Bounds,
+    work: &Exploration<'_>,
     extent: Extent,
     progress: &dyn Progress,
     stop: &Stop,

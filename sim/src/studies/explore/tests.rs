@@ -344,7 +344,7 @@ fn a_certificate_comes_out_again_and_another_does_not() {
     let quiet = quiet(&bounds);
     let written = certificate(&bounds, &work.conditions(), &quiet);
     let checked = |certificate: &Certificate, extent| {
-        check(certificate, (&bounds, &work), extent, &Silent, &Stop::new()).expect("it runs")
+        check(certificate, &bounds, &work, extent, &Silent, &Stop::new()).expect("it runs")
     };
     let of = written.slices.len();
     let runs = written.runs.all;
@@ -365,7 +365,7 @@ fn a_certificate_comes_out_again_and_another_does_not() {
     }
     let stopped = Stop::new();
     stopped.ask();
-    let ended = check(&written, (&bounds, &work), Extent::Sample, &Silent, &stopped);
+    let ended = check(&written, &bounds, &work, Extent::Sample, &Silent, &stopped);
     assert_eq!(ended, Ok(Checked::Stopped));
 }
 
@@ -379,8 +379,7 @@ fn a_check_places_only_the_first_faults_that_it_runs() {
             let mut work = Exploration::unplaced(&bounds, 2);
             work.place_for(&parts_of(&written, extent), &Stop::new()).expect("it can be placed");
             let checked = |certificate: &Certificate| {
-                check(certificate, (&bounds, &work), extent, &Silent, &Stop::new())
-                    .expect("it runs")
+                check(certificate, &bounds, &work, extent, &Silent, &Stop::new()).expect("it runs")
             };
             let same = checked(&written);
             assert!(matches!(same, Checked::Same { .. }), "{fault}, {extent:?}: {same:?}");

@@ -19,7 +19,8 @@ pub(super) enum Holder {
 impl Holder {
     pub(super) fn new(
         coordinator: Coordinator,
-        (env, servers): (&Env, &Servers),
+        env: &Env,
+        servers: &Servers,
         settings: &Settings,
     ) -> Option<Holder> {
         match coordinator {

@@ -105,35 +105,22 @@ impl FaultInjector {
 
     fn undo(&mut self, fault: &Fault, id: u32) {
         let named = fault.nodes().first().and_then(|node| self.server(*node).ok());
-        match (fault, named) {
-            (Fault::Pause { .. } | Fault::Suspend { .. }, Some(server)) => self.stage.thaw(server),
-            (Fault::Crash { .. } | Fault::PowerLoss { .. }, Some(server)) => {
-                self.stage.restart(server);
+        let (stage, named) = (&mut self.stage, named.into_iter());
+        match fault {
+            Fault::Pause { .. } | Fault::Suspend { .. } => named.for_each(|it| stage.thaw(it)),
+            Fault::Crash { .. } | Fault::PowerLoss { .. } => named.for_each(|it| stage.restart(it)),
+            Fault::Partition { .. } => stage.heal(id),
+            Fault::Delay { .. } => stage.remove_delay(id),
+            Fault::LostReply { .. } | Fault::LostRequest { .. } => {
+                stage.remove_trap(id);
             }
-            (Fault::Partition { .. }, _) => self.stage.heal(id),
-            (Fault::Delay { .. }, _) => self.stage.remove_delay(id),
-            (Fault::LostReply { .. } | Fault::LostRequest { .. }, _) => {
-                self.stage.remove_trap(id);
-            }
-            (Fault::ClockDrift { .. }, Some(server)) => self.stage.set_clock_rate(server, 0),
-            (Fault::SlowServer { .. }, Some(server)) => self.stage.remove_slowdown(id, server),
-            (
-                Fault::Pause { .. }
-                | Fault::Suspend { .. }
-                | Fault::Crash { .. }
-                | Fault::PowerLoss { .. }
-                | Fault::ClockDrift { .. }
-                | Fault::SlowServer { .. },
-                None,
-            )
-            | (
-                Fault::ClockJump { .. }
-                | Fault::Evict { .. }
-                | Fault::FlushAll { .. }
-                | Fault::Promote { .. }
-                | Fault::Operator { .. },
-                _,
-            ) => {}
+            Fault::ClockDrift { .. } => named.for_each(|it| stage.set_clock_rate(it, 0)),
+            Fault::SlowServer { .. } => named.for_each(|it| stage.remove_slowdown(id, it)),
+            Fault::ClockJump { .. }
+            | Fault::Evict { .. }
+            | Fault::FlushAll { .. }
+            | Fault::Promote { .. }
+            | Fault::Operator { .. } => {}
         }
     }
 

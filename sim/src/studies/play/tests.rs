@@ -37,7 +37,7 @@ impl Desk {
             let lines = lines.clone();
             Box::new(move |line| lines.borrow_mut().push(line))
         };
-        let playing = Playing::new((WallTime(0), servers), &drawn, rounds, log);
+        let playing = Playing::new(WallTime(0), servers, &drawn, rounds, log);
         lines.borrow_mut().clear();
         Desk { playing, lines, opened: 0 }
     }
@@ -291,7 +291,7 @@ fn memcached_is_restarted_and_evicts() {
     let drawn =
         Drawn { plan: FaultPlan::new(vec![evict]), nodes: vec![node], left_out: Vec::new() };
     let log = Box::new(|_| {});
-    let mut playing = Playing::new((WallTime(0), servers), &drawn, rounds(10, 1), log);
+    let mut playing = Playing::new(WallTime(0), servers, &drawn, rounds(10, 1), log);
     playing.opened(0, 7, "127.0.0.1:5000");
     playing.received(7, b"set lock 0 60 2\r\nme\r\n");
     assert_eq!(playing.take_sent(), [(7, Sent::Bytes("STORED\r\n".into()))]);

@@ -27,9 +27,10 @@ impl Faults<'_> {
             let Some(timed) = self.spec.plan.faults.iter().find(|timed| timed.id == *id) else {
                 continue;
             };
+            let [begin, end] = self.steps_of(&timed.fault)?;
             let (what, verb) = match event.what {
-                What::FaultBegan { .. } => (self.begin(&timed.fault)?, "begins"),
-                _ => (self.end(&timed.fault), "ends"),
+                What::FaultBegan { .. } => (begin, "begins"),
+                _ => (end, "ends"),
             };
             let what = what.unwrap_or_else(|| note(&timed.fault, verb));
             steps.push(Step { at: event.time_us, class: Class::Fault, what });
@@ -37,14 +38,17 @@ impl Faults<'_> {
         Ok(steps)
     }
 
-    fn begin(&self, fault: &Fault) -> Result<Option<Value>, ScriptError> {
-        Ok(Some(match fault {
+    /// Returns the steps at the begin and at the end of the fault.
+    fn steps_of(&self, fault: &Fault) -> Result<[Option<Value>; 2], ScriptError> {
+        let both = |node: &Node, actions: [&str; 2]| {
+            actions.map(|action| Some(json!({ "do": action, "server": node.to_string() })))
+        };
+        let once = |step: Value| [Some(step), None];
+        Ok(match fault {
             Fault::Pause { node, .. } | Fault::Suspend { node, .. } if serves(*node) => {
-                json!({ "do": "pause", "server": node.to_string() })
+                both(node, ["pause", "resume"])
             }
-            Fault::Crash { node, .. } if serves(*node) => {
-                json!({ "do": "kill", "server": node.to_string() })
-            }
+            Fault::Crash { node, .. } if serves(*node) => both(node, ["kill", "start"]),
             Fault::PowerLoss { node, .. } if serves(*node) => {
                 match self.spec.scenario.servers.persistence {
                     Persistence::None | Persistence::AofAlways => {}
@@ -53,7 +57,7 @@ impl Faults<'_> {
                         return inexpressible(format!("{node} {what}"));
                     }
                 }
-                json!({ "do": "kill", "server": node.to_string() })
+                both(node, ["kill", "start"])
             }
             Fault::ClockDrift { node, .. } | Fault::ClockJump { node, .. } if serves(*node) => {
                 return inexpressible(format!("a fault changes the clock of {node} alone"));
@@ -62,40 +66,21 @@ impl Faults<'_> {
                 return inexpressible(format!("a fault slows down the commands of {node}"));
             }
             Fault::Partition { side_a, side_b, direction, .. } => {
-                return Ok(on_links("cut", cut_links(side_a, side_b, *direction), Micros::ZERO));
+                let mut cut = links(side_a, side_b);
+                if *direction == Direction::Both {
+                    cut.extend(links(side_b, side_a));
+                }
+                ["cut", "heal"].map(|action| on_links(action, &cut, Micros::ZERO))
             }
             Fault::Delay { from, to, extra_us_min, extra_us_max, .. } => {
                 let middle = Micros((extra_us_min.0 + extra_us_max.0) / 2);
-                return Ok(on_links("delay", links(from, to), middle));
+                [middle, Micros::ZERO].map(|delay| on_links("delay", &links(from, to), delay))
             }
-            Fault::Evict { node } => self.typed(*node, OperatorAction::Evict),
-            Fault::FlushAll { node } => self.typed(*node, OperatorAction::FlushAll),
-            Fault::Promote { node } => self.typed(*node, OperatorAction::Promote),
-            Fault::Operator { node, command } => self.typed(*node, self.action(*node, *command)),
-            Fault::Pause { .. }
-            | Fault::Suspend { .. }
-            | Fault::Crash { .. }
-            | Fault::PowerLoss { .. }
-            | Fault::LostReply { .. }
-            | Fault::LostRequest { .. }
-            | Fault::ClockDrift { .. }
-            | Fault::ClockJump { .. } => return Ok(None),
-        }))
-    }
-
-    fn end(&self, fault: &Fault) -> Option<Value> {
-        Some(match fault {
-            Fault::Pause { node, .. } | Fault::Suspend { node, .. } if serves(*node) => {
-                json!({ "do": "resume", "server": node.to_string() })
-            }
-            Fault::Crash { node, .. } | Fault::PowerLoss { node, .. } if serves(*node) => {
-                json!({ "do": "start", "server": node.to_string() })
-            }
-            Fault::Partition { side_a, side_b, direction, .. } => {
-                return on_links("heal", cut_links(side_a, side_b, *direction), Micros::ZERO);
-            }
-            Fault::Delay { from, to, .. } => {
-                return on_links("delay", links(from, to), Micros::ZERO);
+            Fault::Evict { node } => once(self.typed(*node, OperatorAction::Evict)),
+            Fault::FlushAll { node } => once(self.typed(*node, OperatorAction::FlushAll)),
+            Fault::Promote { node } => once(self.typed(*node, OperatorAction::Promote)),
+            Fault::Operator { node, command } => {
+                once(self.typed(*node, self.action(*node, *command)))
             }
             Fault::Pause { .. }
             | Fault::Suspend { .. }
@@ -104,12 +89,7 @@ impl Faults<'_> {
             | Fault::LostReply { .. }
             | Fault::LostRequest { .. }
             | Fault::ClockDrift { .. }
-            | Fault::ClockJump { .. }
-            | Fault::SlowServer { .. }
-            | Fault::Evict { .. }
-            | Fault::FlushAll { .. }
-            | Fault::Promote { .. }
-            | Fault::Operator { .. } => return None,
+            | Fault::ClockJump { .. } => [None, None],
         })
     }
 
@@ -146,24 +126,14 @@ fn serves(node: Node) -> bool {
     node.is_server() || matches!(node, Node::Sentinel(_))
 }
 
-type Link = [String; 2];
-
-fn links(from: &[Node], to: &[Node]) -> Vec<Link> {
+fn links(from: &[Node], to: &[Node]) -> Vec<[String; 2]> {
     let from = from.iter().filter(|node| serves(**node));
     let all = from.flat_map(|a| to.iter().map(move |b| (a, b)));
     let all = all.filter(|(a, b)| serves(**b) && a != b);
     all.map(|(a, b)| [a.to_string(), b.to_string()]).collect()
 }
 
-fn cut_links(side_a: &[Node], side_b: &[Node], direction: Direction) -> Vec<Link> {
-    let mut cut = links(side_a, side_b);
-    if direction == Direction::Both {
-        cut.extend(links(side_b, side_a));
-    }
-    cut
-}
-
-fn on_links(action: &str, links: Vec<Link>, delay: Micros) -> Option<Value> {
+fn on_links(action: &str, links: &[[String; 2]], delay: Micros) -> Option<Value> {
     let step = json!({ "do": action, "pairs": links, "delay_us": delay.0 });
     (!links.is_empty()).then_some(step)
 }

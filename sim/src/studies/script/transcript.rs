@@ -60,7 +60,7 @@ pub(super) fn transcript(
             }
             (Some(bytes), false) => {
                 let replies = connection.answers(bytes, message)?;
-                let of = |reply| answer(reply, carried.connection, message);
+                let of = |(number, reply)| answer(number, reply, carried.connection, message);
                 steps.extend(replies.into_iter().map(|reply| step(Class::Reply, of(reply))));
             }
         }
@@ -165,7 +165,7 @@ fn command(words: Vec<Bytes>, connection: u32, message: &WireMessage) -> Value {
     })
 }
 
-fn answer((number, reply): (usize, BytesFrame), connection: u32, message: &WireMessage) -> Value {
+fn answer(number: usize, reply: BytesFrame, connection: u32, message: &WireMessage) -> Value {
     json!({
         "do": "reply",
         "by": message.to.to_string(),

@@ -28,7 +28,7 @@ fn granted_wrongly(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Fin
     let told = one.completed?;
     let own = own(timeline, one, told);
     match unsupported(timeline, one)? {
-        Unsupported::Grant(standing) => Some(without_quorum(timeline, one, told, (&own, standing))),
+        Unsupported::Grant(standing) => Some(without_quorum(timeline, one, told, &own, standing)),
         Unsupported::Validity(stated, supported) => {
             let why = was_over(timeline);
             let what = format!(
@@ -190,7 +190,8 @@ fn without_quorum(
     timeline: &Timeline<'_>,
     one: &Acquisition<'_>,
     told: Moment,
-    (own, standing): (&[&KeySpan<'_>], usize),
+    own: &[&KeySpan<'_>],
+    standing: usize,
 ) -> Finding {
     let quorum = timeline.history.header.quorum.max(1);
     let expired = own.iter().rev().find(|span| {

@@ -33,7 +33,7 @@ pub(crate) fn write(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
     writeln!(out, "{DIM}{}  found{DIM:#}", line(&HEAD.map(str::to_owned), &widths, None))?;
     for (cell, row) in sweep.cells.iter().zip(&rows) {
-        write_cell((cell, &sweep.config["scenario"]), row, &widths, out)?;
+        write_cell(cell, &sweep.config["scenario"], row, &widths, out)?;
     }
     writeln!(out)?;
     write_foot(sweep, out)
@@ -99,7 +99,8 @@ fn line(row: &[String; 8], widths: &[usize], style: Option<Style>) -> String {
 }
 
 fn write_cell(
-    (cell, scenario): (&Cell, &Value),
+    cell: &Cell,
+    scenario: &Value,
     row: &[String; 8],
     widths: &[usize],
     out: &mut dyn Write,

@@ -20,7 +20,7 @@ impl Worker {
         let scenario = Rc::new(Scenario { programs: vec![program], ..Scenario::default() });
         let recorder: Rc<Recorder> = Rc::default();
         let roster = Rc::new(Roster::new(Seed(1), &[node], 4));
-        let judge = Judge::new(node, (recorder.clone(), roster), scenario, desk.clone());
+        let judge = Judge::new(node, recorder.clone(), roster, scenario, desk.clone());
         Worker { judge, recorder, desk }
     }
 

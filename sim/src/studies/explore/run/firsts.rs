@@ -73,7 +73,7 @@ impl Exploration<'_> {
             let Some(base) = of_base.first().map(|first| first.0) else { continue };
             let scout = self.calm(base)?;
             let mut placed: Vec<&mut Placed> = of_base.iter_mut().map(|one| &mut one.1).collect();
-            self.end_same_orders((base, &calm, scout), &mut placed, self.jobs)?;
+            self.end_same_orders(base, &calm, scout, &mut placed, self.jobs)?;
         }
         self.firsts[Added::Delay as usize] = delays;
         Ok(())
@@ -81,7 +81,9 @@ impl Exploration<'_> {
 
     pub(crate) fn end_same_orders(
         &self,
-        (base, prefix, scout): (usize, &FaultPlan, &Scout),
+        base: usize,
+        prefix: &FaultPlan,
+        scout: &Scout,
         placed: &mut [&mut Placed],
         jobs: usize,
     ) -> Result<(), FailedPlan> {

@@ -81,7 +81,7 @@ impl Exploration<'_> {
         let mut found = Found { runs: [all, 0, 0, 0], deepest: Sample::default() };
         match self.bounds.most().depth() {
             0 => found.deepest.plans = bases,
-            _ => self.survey_level((bases, all), self.bounds.most(), &mut found, stop)?,
+            _ => self.survey_level(bases, all, self.bounds.most(), &mut found, stop)?,
         }
         let Found { runs, deepest } = found;
         let placed = deepest.plans.len().max(1) as u64;
@@ -93,7 +93,8 @@ impl Exploration<'_> {
 
     fn survey_level(
         &self,
-        (prefixes, count): (Vec<Planned>, u128),
+        prefixes: Vec<Planned>,
+        count: u128,
         left: Level,
         found: &mut Found,
         stop: &Stop,
@@ -116,7 +117,7 @@ impl Exploration<'_> {
                     about.saturating_mul(of + sample.alike as u128) / of
                 }
             };
-            self.survey_level((sample.plans, about), rest, found, stop)?;
+            self.survey_level(sample.plans, about, rest, found, stop)?;
         }
         Ok(())
     }
@@ -138,7 +139,7 @@ impl Exploration<'_> {
             placed.push(one);
         }
         let mut all: Vec<&mut Placed> = placed.iter_mut().collect();
-        self.end_same_orders((base, &calm, &scout), &mut all, self.jobs)?;
+        self.end_same_orders(base, &calm, &scout, &mut all, self.jobs)?;
         let roots = placed.iter().map(|one| one.roots().count() as u128).sum::<u128>();
         let plans = placed.iter().map(|one| one.plans.len() as u128).sum::<u128>();
         Ok(about.saturating_mul(roots) / plans.max(1))
@@ -152,7 +153,7 @@ impl Exploration<'_> {
             let prefix = &prefixes[*number];
             let first = number * all / prefixes.len();
             let sites = spread(all, most).map(|place| (first + place) % all).collect::<Vec<_>>();
-            self.sample_of(prefix, (kind, &sites), stop)
+            self.sample_of(prefix, kind, &sites, stop)
         });
         let mut sum = Sample::default();
         for sample in samples {
@@ -164,7 +165,8 @@ impl Exploration<'_> {
     fn sample_of(
         &self,
         prefix: &Planned,
-        (kind, sites): (Added, &[usize]),
+        kind: Added,
+        sites: &[usize],
         stop: &Stop,
     ) -> Result<Sample, FailedPlan> {
         let scout = self.scout(prefix.base, &prefix.plan)?;

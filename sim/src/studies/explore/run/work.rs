@@ -169,7 +169,10 @@ impl<'b> Exploration<'b> {
             match level.depth() {
                 0 => self.run_base(*unit, &mut running),
                 1 => self.run_firsts(*unit, &mut running),
-                _ => self.run_after(self.root(level, *unit), &mut running),
+                _ => {
+                    let (base, prefix, left) = self.root(level, *unit);
+                    self.run_after(base, prefix, left, &mut running)
+                }
             }?;
             Ok(running.done())
         });
@@ -210,7 +213,9 @@ impl<'b> Exploration<'b> {
 
     fn run_after(
         &self,
-        (base, prefix, left): (usize, &FaultPlan, Level),
+        base: usize,
+        prefix: &FaultPlan,
+        left: Level,
         unit: &mut Running<'_>,
     ) -> Result<(), FailedPlan> {
         if unit.is_over() {
@@ -219,7 +224,7 @@ impl<'b> Exploration<'b> {
         let scout = self.scout(base, prefix)?;
         for (kind, rest) in left.kinds() {
             if rest.depth() > 0 {
-                self.run_deeper((base, prefix, &scout), (kind, rest), unit)?;
+                self.run_deeper(base, prefix, &scout, kind, rest, unit)?;
                 continue;
             }
             for site in self.sites(kind) {
@@ -235,23 +240,25 @@ impl<'b> Exploration<'b> {
 
     fn run_deeper(
         &self,
-        at: (usize, &FaultPlan, &Scout),
-        (kind, rest): (Added, Level),
+        base: usize,
+        prefix: &FaultPlan,
+        scout: &Scout,
+        kind: Added,
+        rest: Level,
         unit: &mut Running<'_>,
     ) -> Result<(), FailedPlan> {
-        let (base, prefix, scout) = at;
         let sites = self.sites(kind).iter();
         let placed = sites.map(|site| self.place(base, prefix, scout, site));
         let mut placed = placed.collect::<Result<Vec<Placed>, _>>()?;
         if kind == Added::Delay && self.bounds.rules.contains(&Rule::Order) {
             let mut all: Vec<&mut Placed> = placed.iter_mut().collect();
-            self.end_same_orders(at, &mut all, 1)?;
+            self.end_same_orders(base, prefix, scout, &mut all, 1)?;
         }
         for one in &placed {
             let same_order = one.pruned.same_order;
             unit.done.sum.leave_out(Pruned { same_order, ..Pruned::default() });
             for plan in one.roots() {
-                self.run_after((base, plan, rest), unit)?;
+                self.run_after(base, plan, rest, unit)?;
             }
         }
         Ok(())

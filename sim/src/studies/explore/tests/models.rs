@@ -125,7 +125,7 @@ fn a_mistake_planted_in_a_certified_lock_breaks_its_certificate() {
         {
             let bounds = Bounds { client, ..sound.clone() };
             let work = Exploration::new(&bounds, 2, &Stop::new()).expect("it can be placed");
-            let ended = check(&written, (&bounds, &work), Extent::Whole, &Silent, &Stop::new());
+            let ended = check(&written, &bounds, &work, Extent::Whole, &Silent, &Stop::new());
             let ended = ended.expect("it runs");
             let is_own = matches!(ended, Checked::Same { .. });
             assert_eq!(is_own, is_same, "{mistaken} as {name}: {ended:?}");

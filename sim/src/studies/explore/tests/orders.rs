@@ -224,7 +224,7 @@ fn a_certificate_of_orders_says_so_and_comes_out_again_whole_or_in_shards() {
     assert_eq!((written.version, written.bounds.delays), (2, 1));
     assert!(written.claim.contains("at most one message"), "{}", written.claim);
     assert!(written.not_covered.contains("more than one late message"), "{}", written.not_covered);
-    let checked = check(&written, (&bounds, &work), Extent::Whole, &Silent, &Stop::new());
+    let checked = check(&written, &bounds, &work, Extent::Whole, &Silent, &Stop::new());
     assert!(matches!(checked, Ok(Checked::Same { .. })), "{checked:?}");
     let parts: Vec<_> =
         (1..=3).map(|index| shards::part(&bounds, Shard { index, count: 3 })).collect();

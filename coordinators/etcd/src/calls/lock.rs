@@ -18,7 +18,7 @@ impl Etcd {
         }
     }
 
-    pub(crate) fn lock_on(&mut self, call: u64, last: Option<Result<Outcome, Refusal>>) {
+    pub(super) fn lock_on(&mut self, call: u64, last: Option<Result<Outcome, Refusal>>) {
         let Some(locking) = self.locking(call) else { return };
         let outcome = match last {
             None => return self.begin_lock(call),
@@ -73,7 +73,7 @@ impl Etcd {
         }
     }
 
-    pub(crate) fn propose_locks(&mut self) {
+    pub(super) fn propose_locks(&mut self) {
         let calls: Vec<u64> = self.calls.pending.keys().copied().collect();
         for call in calls {
             if let Some(command) = self.locking(call).and_then(|it| it.unproposed.take()) {
@@ -82,7 +82,7 @@ impl Etcd {
         }
     }
 
-    pub(crate) fn read_first_key(&mut self, call: u64) {
+    pub(super) fn read_first_key(&mut self, call: u64) {
         self.restart(call);
         let Some(locking) = self.locking(call) else { return };
         locking.stage = Stage::Looking;
@@ -132,7 +132,7 @@ impl Etcd {
         }
     }
 
-    pub(crate) fn give_up_lock(&mut self, call: u64) {
+    pub(super) fn give_up_lock(&mut self, call: u64) {
         let Some(locking) = self.locking(call) else { return };
         if matches!(locking.stage, Stage::Looking | Stage::Waiting(_) | Stage::Checking) {
             self.fail_lock(call, Refusal::NoLeader);
