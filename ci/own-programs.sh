@@ -89,12 +89,17 @@ for version in 4.3.24.RELEASE 5.5.20 6.5.3 7.0.5; do
 done
 try spring-redis libraries spring-redis redis.clients:jedis:7.2.0 org.slf4j:slf4j-nop:2.0.17 \
   org.springframework.integration:spring-integration-redis:7.0.5
+try "spring-redis-5 spring-redis-5-pubsub" libraries spring-redis-5 redis.clients:jedis:3.10.0 \
+  org.slf4j:slf4j-nop:1.7.36 org.springframework.integration:spring-integration-redis:5.5.20
+try shedlock-redis libraries shedlock-redis redis.clients:jedis:6.0.0 \
+  org.slf4j:slf4j-nop:2.0.17 net.javacrumbs.shedlock:shedlock-provider-redis-spring:6.7.0
 try "shedlock shedlock-client-time" libraries shedlock org.slf4j:slf4j-nop:1.7.36 \
   org.postgresql:postgresql:42.7.7 net.javacrumbs.shedlock:shedlock-provider-jdbc-template:4.9.3
-try "redisson-3 redisson-3-once redisson-3-lease redisson-3-fair redisson-3-multi redisson-3-red" \
-  libraries redisson-3 org.redisson:redisson:3.4.3 org.slf4j:slf4j-nop:1.7.36
-try "redisson-4 redisson-4-lease redisson-4-sentinel redisson-4-fenced redisson-4-fair \
-  redisson-4-spin redisson-4-red" libraries redisson-4 org.redisson:redisson:4.7.0 org.slf4j:slf4j-nop:2.0.17
+try "redisson-3 redisson-3-once redisson-3-lease redisson-3-fair redisson-3-sentinel redisson-3-multi \
+  redisson-3-red" libraries redisson-3 org.redisson:redisson:3.4.3 org.slf4j:slf4j-nop:1.7.36
+try "redisson-4 redisson-4-lease redisson-4-sentinel redisson-4-once redisson-4-multi redisson-4-fenced \
+  redisson-4-fair redisson-4-spin redisson-4-red" \
+  libraries redisson-4 org.redisson:redisson:4.7.0 org.slf4j:slf4j-nop:2.0.17
 try lettuce libraries lettuce io.lettuce:lettuce-core:6.5.5.RELEASE
 try jetcd libraries jetcd io.etcd:jetcd-core:0.8.5 org.slf4j:slf4j-nop:1.7.36
 try "jetcd etcd-go etcd-go-done etcd-go-fencing" ci/install.sh servers
@@ -132,6 +137,7 @@ in_go "etcd-go etcd-go-done etcd-go-fencing" etcd-mutex etcd_mutex.go go.etcd.io
 javac -d "$FOLDER/bin" $examples/Plain.java
 for worker in curator:Curator curator:CuratorUses spring-jdbc-4:SpringJdbcVersions spring-jdbc-5:SpringJdbc \
   spring-jdbc-6:SpringJdbc spring-jdbc-7:SpringJdbcVersions spring-redis:SpringRedis \
+  spring-redis-5:SpringRedis shedlock-redis:known-bugs/ShedLockRedis \
   shedlock:known-bugs/ShedLockJdbc redisson-3:Redisson redisson-4:Redisson \
   lettuce:Lettuce jedis-2:JedisGetSet jetcd:Jetcd; do
   jars=$FOLDER/jars/${worker%:*}

@@ -85,6 +85,15 @@ WORKERS = {
     "spring-jdbc-6": (java("spring-jdbc-6", "SpringJdbc"), SPRING),
     "spring-jdbc-7": (java("spring-jdbc-7", "SpringJdbcVersions"), SPRING),
     "spring-redis": (java("spring-redis", "SpringRedis"), ["--lock-key", "lock:orders"]),
+    "spring-redis-5": (java("spring-redis-5", "SpringRedis"), ["--lock-key", "lock:orders"]),
+    "spring-redis-5-pubsub": (
+        java("spring-redis-5", "SpringRedis") + " pubsub",
+        ["--lock-key", "lock:orders"],
+    ),
+    "shedlock-redis": (
+        java("shedlock-redis", "ShedLockRedis"),
+        ["--lock-key", "job-lock:default:orders"],
+    ),
     "redisson-3": redisson(3, "watchdog"),
     "redisson-3-once": redisson(3, "once"),
     "redisson-3-lease": redisson(3, "lease"),

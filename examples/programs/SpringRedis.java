@@ -1,5 +1,8 @@
-// Spring Integration's RedisLockRegistry: see docs/own-programs.md.
+// Spring Integration's RedisLockRegistry, with spinning or, with the argument `pubsub`, with
+// publish/subscribe: see docs/own-programs.md.
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.springframework.context.Lifecycle;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.integration.redis.util.RedisLockRegistry;
@@ -9,8 +12,12 @@ class SpringRedis extends Harness {
         var url = java.net.URI.create(env("REDIS"));
         var factory = new JedisConnectionFactory(new RedisStandaloneConfiguration(url.getHost(), url.getPort()));
         factory.afterPropertiesSet();
-        factory.start();
-        var lock = new RedisLockRegistry(factory, "lock", TTL).obtain("orders");
+        // Spring Data has this method since 3.2.
+        if ((Object) factory instanceof Lifecycle lifecycle) lifecycle.start();
+        var registry = new RedisLockRegistry(factory, "lock", TTL);
+        if (List.of(arguments).contains("pubsub"))
+            registry.setRedisLockType(RedisLockRegistry.RedisLockType.PUB_SUB_LOCK);
+        var lock = registry.obtain("orders");
         cycles(() -> lock.tryLock(60, TimeUnit.SECONDS), lock::unlock);
         System.exit(0);
     }

@@ -233,11 +233,19 @@ fn a_new_worker_is_written_with_the_commands_to_install_and_to_run_it() {
     assert!(made.stdout.contains("--coordinator zookeeper --program"), "{}", made.stdout);
     let text = std::fs::read_to_string(folder.path().join("worker.py")).unwrap();
     assert!(text.contains("KazooClient") && text.contains("FENCEPOST_ZOOKEEPER"));
+    let made = new(&["go", "--on", "etcd"]);
+    assert!(made.stdout.contains("--servers real --program './worker'"), "{}", made.stdout);
+    std::fs::remove_file(folder.path().join("worker.go")).unwrap();
     for language in ["node", "java", "go", "rust", "ruby", "php"] {
         let made = new(&[language]);
         assert_eq!(made.status, 0, "{}", made.stderr);
         let (file, _) = made.stdout.split_once('\n').unwrap();
         assert!(folder.path().join(file).exists(), "{}", made.stdout);
+    }
+    for file in ["Redisson.java", "Harness.java", "pom.xml"] {
+        let text = std::fs::read_to_string(folder.path().join(file)).unwrap();
+        assert!(!text.contains("docs/"), "{text}");
+        std::fs::remove_file(folder.path().join(file)).unwrap();
     }
     let made = new(&["java", "--on", "zookeeper"]);
     assert!(made.stdout.starts_with("Curator.java\npom.xml\nmvn "), "{}", made.stdout);

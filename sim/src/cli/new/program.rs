@@ -15,11 +15,24 @@ struct Worker {
     command: &'static str,
     /// Maven coordinates of the libraries to copy to the folder `lib`.
     libraries: &'static [&'static str],
+    /// Text of `Harness.java`, if the program needs it.
+    harness: Option<&'static str>,
+}
+
+const HARNESS: &str = include_str!("../../../../examples/programs/known-bugs/Harness.java");
+
+macro_rules! harness {
+    () => {
+        None
+    };
+    ($harness:ident) => {
+        Some($harness)
+    };
 }
 
 macro_rules! workers {
     ($($language:literal $on:literal $source:literal $file:literal $setup:literal $command:literal
-        $([$($library:literal)*])?,)*) => {
+        $([$($library:literal)*] $($harness:ident)?)?,)*) => {
         &[$(Worker {
             language: $language,
             on: $on,
@@ -30,6 +43,7 @@ macro_rules! workers {
             setup: $setup,
             command: $command,
             libraries: &[$($($library),*)?],
+            harness: harness!($($($harness)?)?),
         }),*]
     };
 }
@@ -51,6 +65,10 @@ impl Worker {
         match self.on {
             "redis" => String::new(),
             "redis-masters" => " --deployment independent".to_owned(),
+            // The simulated etcd does not serve the gRPC that these clients speak.
+            "etcd" if matches!(self.language, "go" | "java") => {
+                " --coordinator etcd --deployment single --servers real".to_owned()
+            }
             coordinator => format!(" --coordinator {coordinator}"),
         }
     }
@@ -93,9 +111,21 @@ const WORKERS: &[Worker] = workers! {
     "node" "mysql" "mysql2.js" "worker.js"
         "npm install ioredis mysql2"
         "node worker.js",
-    "java" "redis" "Plain.java" "Plain.java"
-        "javac Plain.java"
-        "java Plain",
+    "java" "redis" "Redisson.java" "Redisson.java"
+        "mvn -q dependency:copy-dependencies -DoutputDirectory=lib -DincludeScope=runtime \
+         && javac -cp 'lib/*' Redisson.java"
+        "java -cp lib/*:. Redisson watchdog"
+        ["org.redisson:redisson:4.7.0" "org.slf4j:slf4j-nop:2.0.17"] HARNESS,
+    "java" "redis-masters" "Redisson.java" "Redisson.java"
+        "mvn -q dependency:copy-dependencies -DoutputDirectory=lib -DincludeScope=runtime \
+         && javac -cp 'lib/*' Redisson.java"
+        "java -cp lib/*:. Redisson red"
+        ["org.redisson:redisson:4.7.0" "org.slf4j:slf4j-nop:2.0.17"] HARNESS,
+    "java" "etcd" "Jetcd.java" "Jetcd.java"
+        "mvn -q dependency:copy-dependencies -DoutputDirectory=lib -DincludeScope=runtime \
+         && javac -cp 'lib/*' Jetcd.java"
+        "java -cp lib/*:. Jetcd"
+        ["io.etcd:jetcd-core:0.8.5" "org.slf4j:slf4j-nop:1.7.36"] HARNESS,
     "java" "zookeeper" "Curator.java" "Curator.java"
         "mvn -q dependency:copy-dependencies -DoutputDirectory=lib -DincludeScope=runtime \
          && javac -cp 'lib/*' Curator.java"
@@ -115,9 +145,17 @@ const WORKERS: &[Worker] = workers! {
     "go" "redis-masters" "redsync.go" "worker.go"
         "go mod init worker && go mod tidy && go build -o worker worker.go"
         "./worker",
+    "go" "etcd" "etcd_mutex.go" "worker.go"
+        "go mod init worker && go mod tidy && go build -o worker worker.go"
+        "./worker",
     "rust" "redis" "plain.rs" "worker.rs"
         "rustc -O worker.rs"
         "./worker",
+    "rust" "redis-masters" "rslock.rs" "worker.rs"
+        "cargo init -q --name worker && mv worker.rs src/main.rs \
+         && cargo add -q rslock@0.10.0 -F tokio-comp && cargo add -q redis@1.8.1 -F tokio-comp \
+         && cargo add -q tokio -F rt-multi-thread,macros,time && cargo build -q --release"
+        "target/release/worker",
     "ruby" "redis" "redis_rb.rb" "worker.rb"
         "gem install redis -v 4.8.0"
         "ruby worker.rb",
@@ -138,6 +176,8 @@ pub(crate) fn new_program(arguments: &NewProgramArguments) -> Result<Outcome, Fa
     let valid = || own.iter().map(|one| one.on).collect();
     let worker = found.ok_or_else(|| unknown("--on", on, "", valid()))?;
     let mut files = vec![(worker.file, worker.program())];
+    let harness = worker.harness.map(|text| text.replace(" See docs/known-bugs.md.", ""));
+    files.extend(harness.map(|text| ("Harness.java", text)));
     if !worker.libraries.is_empty() {
         files.push(("pom.xml", maven_project(worker.libraries)));
     }
@@ -171,12 +211,11 @@ fn maven_project(libraries: &[&str]) -> String {
 mod tests {
     use super::WORKERS;
 
-    /// Workers in `examples/programs` may share a harness, but `new program` writes only one file.
     #[test]
-    fn a_template_needs_no_other_file_of_the_project() {
+    fn a_template_comes_with_the_harness_that_it_needs() {
         for worker in WORKERS {
-            let text = worker.text.to_lowercase();
-            assert!(!text.contains("harness"), "{} on {}", worker.language, worker.on);
+            let needs = worker.text.to_lowercase().contains("harness");
+            assert_eq!(needs, worker.harness.is_some(), "{} on {}", worker.language, worker.on);
         }
     }
 
