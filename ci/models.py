@@ -156,8 +156,7 @@ class Operations:
     def send(self, process, event):
         if not re.match(r"(redis|server)-", self.arrived.get(event["id"], "")):
             return
-        is_script = event["name"].upper().startswith("EVAL")
-        for part in [event["name"]] if is_script else event["name"].split(" | "):
+        for part in event["name"].split(" | "):
             word = command(part)
             if re.match(BACKGROUND, part):
                 self.background[f"in the background: {word}"] += 1

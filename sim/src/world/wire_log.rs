@@ -4,7 +4,8 @@ use fencepost_reports::{Trace, WireMessage};
 use std::collections::BTreeMap;
 
 const KEPT_MAX: usize = 100_000;
-const LABEL_MAX: usize = 96;
+const COMMAND_MAX: usize = 96;
+const LABEL_MAX: usize = 4 * COMMAND_MAX;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Detail {
@@ -58,7 +59,7 @@ impl WireLog {
     }
 
     pub(crate) fn reads(&mut self, words: &str) {
-        self.label = cut(words);
+        self.label = abbreviated(words);
     }
 
     pub(super) fn sent(
@@ -108,18 +109,33 @@ impl WireLog {
     }
 }
 
-fn cut(text: &str) -> String {
+/// Cuts long commands, and then a long pipeline.
+fn abbreviated(text: &str) -> String {
     let clean: String =
         text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    match clean.char_indices().nth(LABEL_MAX) {
-        Some((end, _)) => format!("{}…", &clean[..end]),
-        None => clean,
+    let commands: Vec<_> = clean.split(" | ").map(|command| cut(command, COMMAND_MAX)).collect();
+    cut(&commands.join(" | "), LABEL_MAX)
+}
+
+fn cut(text: &str, letters_max: usize) -> String {
+    match text.char_indices().nth(letters_max) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_command_does_not_hide_the_next_one_of_the_pipeline() {
+        let script = "x".repeat(COMMAND_MAX + 1);
+        let label = abbreviated(&format!("EVAL {script} | WAIT 2 1000"));
+        assert!(label.ends_with("x… | WAIT 2 1000"), "{label}");
+        let label = abbreviated(&[script.as_str(); 9].join(" | "));
+        assert_eq!((label.chars().count(), label.ends_with('…')), (LABEL_MAX + 1, true));
+    }
 
     #[test]
     fn a_message_that_never_arrives_has_no_arrival() {
