@@ -8,7 +8,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 cargo build --quiet --profile counted --example workload
-workload=target/counted/examples/workload
+workload=${CARGO_TARGET_DIR:-target}/counted/examples/workload
 directory=${KEEP:-$(mktemp -d)}
 [ "$#" -gt 0 ] || set -- fast failover masters
 
