@@ -8,7 +8,8 @@ class Lettuce extends Harness {
     static String owner;
 
     public static void main(String[] arguments) throws Exception {
-        var redis = RedisClient.create(env("REDIS")).connect().sync();
+        String sentinels = env("SENTINELS"), url = "redis-sentinel://" + sentinels + "#" + env("MASTER_NAME");
+        var redis = RedisClient.create(sentinels == null ? env("REDIS") : url).connect().sync();
         String[] key = {env("LOCK")};
         cycles(() -> polled(() -> {
             owner = UUID.randomUUID().toString();

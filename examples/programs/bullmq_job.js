@@ -6,7 +6,11 @@ const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
 async function main() {
   const [storage, judge] = ["STORAGE", "JUDGE"].map((name) => new Redis(env(name)));
-  const connection = new Redis(env("REDIS"), { maxRetriesPerRequest: null });
+  const sentinels = env("SENTINELS")?.split(",").map((address) => new URL("redis://" + address));
+  const places = sentinels?.map(({ hostname, port }) => ({ host: hostname, port: Number(port) }));
+  const retries = { maxRetriesPerRequest: null };
+  const followed = { sentinels: places, name: env("MASTER_NAME"), ...retries };
+  const connection = places ? new Redis(followed) : new Redis(env("REDIS"), retries);
   const times = { lockDuration: Number(env("TTL_MS")), stalledInterval: 1000, maxStalledCount: 1000 };
   const queue = new Queue("orders", { connection });
   const worker = new Worker("orders", null, { connection, ...times, autorun: false });

@@ -5,10 +5,15 @@ import time
 import redis
 from dramatiq.rate_limits import ConcurrentRateLimiter
 from dramatiq.rate_limits.backends import RedisBackend
+from redis.sentinel import Sentinel
 
 storage = redis.Redis.from_url(os.environ["FENCEPOST_STORAGE"])
 judge = redis.Redis.from_url(os.environ["FENCEPOST_JUDGE"])
-backend = RedisBackend(url=os.environ["FENCEPOST_REDIS"])
+lock_server = redis.Redis.from_url(os.environ["FENCEPOST_REDIS"])
+if sentinels := os.environ.get("FENCEPOST_SENTINELS"):
+    addresses = [address.split(":") for address in sentinels.split(",")]
+    lock_server = Sentinel(addresses).master_for(os.environ["FENCEPOST_MASTER_NAME"])
+backend = RedisBackend(client=lock_server)
 ttl_ms = int(os.environ["FENCEPOST_TTL_MS"])
 mutex = ConcurrentRateLimiter(backend, os.environ["FENCEPOST_LOCK"], limit=1, ttl=ttl_ms)
 entered = False

@@ -4,8 +4,12 @@ import time
 
 import redis
 import redis_lock
+from redis.sentinel import Sentinel
 
 lock_server = redis.Redis.from_url(os.environ["FENCEPOST_REDIS"])
+if sentinels := os.environ.get("FENCEPOST_SENTINELS"):
+    addresses = [address.split(":") for address in sentinels.split(",")]
+    lock_server = Sentinel(addresses).master_for(os.environ["FENCEPOST_MASTER_NAME"])
 storage = redis.Redis.from_url(os.environ["FENCEPOST_STORAGE"])
 judge = redis.Redis.from_url(os.environ["FENCEPOST_JUDGE"])
 # Its key is lock: and the name.

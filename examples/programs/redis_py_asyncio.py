@@ -3,11 +3,15 @@ import asyncio
 import os
 
 from redis import asyncio as redis
+from redis.asyncio.sentinel import Sentinel
 from redis.exceptions import LockError
 
 
 async def main():
     lock_server = redis.Redis.from_url(os.environ["FENCEPOST_REDIS"])
+    if sentinels := os.environ.get("FENCEPOST_SENTINELS"):
+        addresses = [address.split(":") for address in sentinels.split(",")]
+        lock_server = Sentinel(addresses).master_for(os.environ["FENCEPOST_MASTER_NAME"])
     storage = redis.Redis.from_url(os.environ["FENCEPOST_STORAGE"], socket_timeout=None)
     judge = redis.Redis.from_url(os.environ["FENCEPOST_JUDGE"], socket_timeout=None)
     ttl = int(os.environ["FENCEPOST_TTL_MS"]) / 1000

@@ -7,6 +7,10 @@ UNLOCK = 'if redis.call("get", KEYS[1]) == ARGV[1] then redis.call("del", KEYS[1
 options = { reconnect_attempts: 0 }
 urls = %w[REDIS STORAGE JUDGE].map { |name| ENV["FENCEPOST_#{name}"] }
 server, storage, judge = urls.map { |url| Redis.new(url: url, **options) }
+if ENV["FENCEPOST_SENTINELS"]
+  sentinels = ENV["FENCEPOST_SENTINELS"].split(",").map { |one| %i[host port].zip(one.split(":")).to_h }
+  server = Redis.new(url: "redis://#{ENV["FENCEPOST_MASTER_NAME"]}", sentinels: sentinels, **options)
+end
 key, ttl_ms = ENV["FENCEPOST_LOCK"], ENV["FENCEPOST_TTL_MS"].to_i
 ENV["FENCEPOST_CYCLES"].to_i.times do
   owner = SecureRandom.uuid

@@ -5,7 +5,10 @@ const env = (name) => process.env["FENCEPOST_" + name];
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
 async function main() {
-  const [server, storage, judge] = ["REDIS", "STORAGE", "JUDGE"].map((name) => new Redis(env(name)));
+  const [storage, judge] = ["STORAGE", "JUDGE"].map((name) => new Redis(env(name)));
+  const sentinels = env("SENTINELS")?.split(",").map((address) => new URL("redis://" + address));
+  const places = sentinels?.map(({ hostname, port }) => ({ host: hostname, port: Number(port) }));
+  const server = places ? new Redis({ sentinels: places, name: env("MASTER_NAME") }) : new Redis(env("REDIS"));
   server.on("error", () => {});
   for (let cycle = 0; cycle < Number(env("CYCLES")); cycle++) {
     const onLockLost = () => judge.call("LOST", "orders");

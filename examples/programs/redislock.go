@@ -1,7 +1,7 @@
 // bsm/redislock on go-redis, as fencepost runs it: see docs/own-programs.md.
 package main
 import (
-	"context"; "errors"; "os"; "strconv"; "time"
+	"context"; "errors"; "os"; "strconv"; "strings"; "time"
 	"github.com/bsm/redislock"
 	"github.com/redis/go-redis/v9"
 )
@@ -12,6 +12,12 @@ func connect(name string) *redis.Client {
 	options, err := redis.ParseURL(env(name))
 	if err != nil { panic(err) }
 	options.Protocol, options.DisableIdentity = 2, true
+	if name == "REDIS" && env("SENTINELS") != "" {
+		return redis.NewFailoverClient(&redis.FailoverOptions{
+			SentinelAddrs: strings.Split(env("SENTINELS"), ","), MasterName: env("MASTER_NAME"),
+			Protocol: 2, DisableIdentity: true,
+		})
+	}
 	return redis.NewClient(options)
 }
 func ask(client *redis.Client, words ...interface{}) int {
