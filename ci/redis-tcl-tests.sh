@@ -22,10 +22,10 @@ UNITS=(unit/type/string unit/type/incr unit/type/hash unit/expire unit/keyspace 
 
 fetch_suite() {
   [ -d "$SUITE" ] && return
-  local entry=/etc/apt/sources.list.d/fencepost-redis-source.list
-  local key=/usr/share/keyrings/debian-archive-keyring.gpg
-  printf 'deb-src [signed-by=%s] http://deb.debian.org/debian bookworm main\n' "$key" >"$entry"
-  printf 'deb-src [signed-by=%s] http://deb.debian.org/debian-security bookworm-security main\n' "$key" >>"$entry"
+  # Adds the source packages of the archives that apt already uses.
+  local lists=/etc/apt/sources.list.d
+  sed -n 's/^deb /deb-src /p' /etc/apt/sources.list >$lists/fencepost-redis-source.list 2>/dev/null || true
+  sed 's/^Types:.*/Types: deb-src/' $lists/debian.sources >$lists/fencepost-redis-source.sources 2>/dev/null || true
   apt-get update -q
   apt-get install -y -q dpkg-dev tclsh || apt-get install -y -q dpkg-dev tcl
   mkdir -p "$(dirname "$SUITE")"

@@ -5,7 +5,7 @@
 use fencepost::diagnosis::{
     Extent, Memory, Minimal, Rates, SafeguardTrials, Target, diagnose_one, minimise,
 };
-use fencepost::run::verdicts::Findings;
+use fencepost::run::verdicts::FinishedRun;
 use fencepost::studies::sweep::ThreadClock;
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::CLIENTS;
@@ -75,7 +75,7 @@ fn violations(count: usize) -> (BTreeMap<String, Vec<Row>>, Vec<Spent>) {
                 let families = (*family).into();
                 let spec = RunSpec::draw(Seed(seed), client, &families, scenario.clone());
                 let Ok(outcome) = spec.run(Engine::Fast) else { continue };
-                let Some(first) = Findings { spec: &spec, outcome: &outcome }
+                let Some(first) = FinishedRun { spec: &spec, outcome: &outcome }
                     .facts()
                     .violations
                     .into_iter()

@@ -2,7 +2,7 @@
 
 mod stock;
 
-use fencepost::run::verdicts::Findings;
+use fencepost::run::verdicts::FinishedRun;
 use fencepost::studies::bench::Workload;
 use fencepost::{Engine, RunOutcome, RunSpec, Scenario};
 use fencepost_faults::Seed;
@@ -58,7 +58,7 @@ fn scenario(seed: u64, client: &str, family: &str) -> (RunSpec, RunOutcome) {
 
 fn judged(seed: u64, cell: &mut Cell) -> u64 {
     let (spec, outcome) = scenario(seed, "single-node", "failover");
-    let facts = Findings { spec: &spec, outcome: &outcome }.facts();
+    let facts = FinishedRun { spec: &spec, outcome: &outcome }.facts();
     cell.add(&RunSummary { seed: spec.seed, run: &facts, phases: &phases(&outcome.history) });
     outcome.events
 }

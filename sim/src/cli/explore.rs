@@ -15,7 +15,7 @@ use super::progress::{Earlier, Progress, Verbosity, clock};
 use super::{Failure, Outcome};
 use crate::diagnosis::diagnose_enumerated;
 use crate::engine::{Engine, EngineError};
-use crate::run::verdicts::{Findings, report};
+use crate::run::verdicts::{FinishedRun, report};
 use crate::setup::shard::shard;
 use crate::studies::explore::partial::resumed;
 use crate::studies::explore::{
@@ -159,7 +159,7 @@ fn counterexample(
         return Err(failed(EngineError::Differ(first)).into());
     }
     let shown_by = command(bounds);
-    let facts = Findings { spec: &spec, outcome: &outcome }.facts_shown_by(shown_by);
+    let facts = FinishedRun { spec: &spec, outcome: &outcome }.facts_shown_by(shown_by);
     let diagnosis = match arguments.no_shrink {
         true => Diagnosis::default(),
         false => diagnose_enumerated(&spec, &facts),

@@ -8,7 +8,7 @@ use crate::Engine;
 use crate::hosts::programs::{InvalidProgram, Program, ran};
 use crate::hosts::real::trial;
 use crate::run::RunSpec;
-use crate::run::verdicts::{Findings, recordings, report};
+use crate::run::verdicts::{FinishedRun, recordings, report};
 use crate::setup::lengths::with_stated;
 use crate::setup::scenario::{InvalidServers, OwnServer, Scenario, ServerBinary};
 use fencepost_reports::record::programs::shell_word;
@@ -182,7 +182,7 @@ impl Replay<'_> {
     ) -> Result<RunReport, Failure> {
         spec.validate().map_err(|error| Failure::content(self.path(), error))?;
         let outcome = run_for(spec, Engine::Turmoil, format)?;
-        let facts = Findings { spec, outcome: &outcome }.facts_shown_by(shown_by);
+        let facts = FinishedRun { spec, outcome: &outcome }.facts_shown_by(shown_by);
         if self.is_compared {
             same_history(self.path(), &facts, digest)?;
         }
@@ -193,7 +193,7 @@ impl Replay<'_> {
 /// Returns the run's command line from the report, because its plan may differ from the seed's.
 pub(super) fn shown_by(run: &RunReport, spec: &RunSpec) -> String {
     let stated = run.violations.first().map(|violation| violation.replay.clone());
-    stated.unwrap_or_else(|| Findings::command(spec))
+    stated.unwrap_or_else(|| FinishedRun::command(spec))
 }
 
 pub(super) fn spec_of(

@@ -9,7 +9,7 @@ use crate::diagnosis::{Rates, diagnose_with};
 use crate::files::write_file;
 use crate::hosts::programs::difference::first_difference;
 use crate::hosts::programs::record::Life;
-use crate::run::verdicts::{Findings, recordings, report};
+use crate::run::verdicts::{FinishedRun, recordings, report};
 use crate::run::{Recording, RunOutcome, RunSpec};
 use fencepost_faults::Seed;
 use fencepost_reports::show::format::{Format, Needs};
@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     for (client, families) in &options.cells {
         let spec = RunSpec::draw(Seed(arguments.seed), client, families, scenario.clone());
         let outcome = run_for(&spec, options.engine, options.format)?;
-        let facts = Findings { spec: &spec, outcome: &outcome }.facts();
+        let facts = FinishedRun { spec: &spec, outcome: &outcome }.facts();
         let diagnosis = if spec.is_traced() {
             let not_reproducible = differs_again(&spec, &options, &outcome)?;
             Diagnosis { not_reproducible, ..Diagnosis::default() }

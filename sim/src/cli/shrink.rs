@@ -7,7 +7,7 @@ use super::run::run_spec;
 use super::{Failure, Outcome};
 use crate::Engine;
 use crate::diagnosis::diagnose;
-use crate::run::verdicts::{Findings, recordings};
+use crate::run::verdicts::{FinishedRun, recordings};
 use fencepost_reports::show::format::Needs;
 use fencepost_reports::{RunReport, Stages};
 use std::rc::Rc;
@@ -24,7 +24,7 @@ pub(crate) fn shrink(arguments: &ShrinkArguments) -> Result<Outcome, Failure> {
         spec.validate().map_err(|error| Failure::content(path, error))?;
         let outcome = run_spec(&spec, Engine::Fast)?;
         let shown_by = shown_by(run, &spec);
-        let facts = Findings { spec: &spec, outcome: &outcome }.facts_shown_by(shown_by);
+        let facts = FinishedRun { spec: &spec, outcome: &outcome }.facts_shown_by(shown_by);
         same_history(path, &facts, &run.history_digest)?;
         let diagnosis = diagnose(&spec, &facts);
         let needs = if run.history.is_some() { Needs::History } else { Needs::Findings };

@@ -23,8 +23,8 @@ pub struct Entry {
     pub about: &'static str,
     pub port: u16,
     /// Fault families that never draw a fault for this coordinator.
-    pub not_exercised: &'static [Family],
-    pub(crate) unanswered: &'static [FaultKind],
+    pub undrawn_families: &'static [Family],
+    pub(crate) unsupported_faults: &'static [FaultKind],
     /// Maximum time by which a lease may end early, because the server counts in coarse units.
     pub tick: Micros,
     pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
@@ -118,7 +118,7 @@ mod tests {
         for lock in CLIENTS.iter().filter(|lock| lock.deployment != Deployment::Independent) {
             let entry = entry(lock.deployment.coordinator());
             for family in FAMILIES.iter().filter(|family| **family != Family::None) {
-                let means_nothing = entry.not_exercised.contains(family);
+                let means_nothing = entry.undrawn_families.contains(family);
                 assert_eq!(drawn(lock, *family) == 0, means_nothing, "{} {family}", lock.name);
             }
         }

@@ -53,16 +53,16 @@ impl RunSpec {
 
     fn uniform(self, setting: &Setting) -> RunSpec {
         let mut plan = generate(self.seed, &self.families, setting);
-        let unanswered = self.coordinator().unanswered;
-        plan.faults.retain(|timed| !unanswered.contains(&timed.fault.kind()));
+        let unsupported_faults = self.coordinator().unsupported_faults;
+        plan.faults.retain(|timed| !unsupported_faults.contains(&timed.fault.kind()));
         RunSpec { plan, ..self }
     }
 
     fn aimed(self, setting: &Setting) -> RunSpec {
         let mut drawn = incidents(self.seed, &self.families, setting);
-        let unanswered = self.coordinator().unanswered;
+        let unsupported_faults = self.coordinator().unsupported_faults;
         for one in &mut drawn {
-            one.incident.faults.retain(|(_, fault)| !unanswered.contains(&fault.kind()));
+            one.incident.faults.retain(|(_, fault)| !unsupported_faults.contains(&fault.kind()));
         }
         drawn.retain(|one| !one.incident.faults.is_empty());
         RunSpec { plan: aimed::plan(&self, drawn, setting), ..self }

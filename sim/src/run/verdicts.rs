@@ -15,14 +15,14 @@ use fencepost_reports::{
     Recordings, Report, RunContext, RunFacts, RunReport, Turn, What, expected,
 };
 
-pub struct Findings<'r> {
+pub struct FinishedRun<'r> {
     pub spec: &'r RunSpec,
     pub outcome: &'r RunOutcome,
 }
 
-impl Findings<'_> {
+impl FinishedRun<'_> {
     pub fn facts(&self) -> RunFacts {
-        self.facts_shown_by(Findings::command(self.spec))
+        self.facts_shown_by(FinishedRun::command(self.spec))
     }
 
     pub fn facts_shown_by(&self, replay: String) -> RunFacts {

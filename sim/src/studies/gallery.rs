@@ -17,7 +17,7 @@ use crate::Engine;
 use crate::diagnosis::{Minimal, Target, cause_beyond, minimise};
 use crate::run::RunSpec;
 use crate::run::parallel::in_parallel;
-use crate::run::verdicts::Findings;
+use crate::run::verdicts::FinishedRun;
 use crate::setup::scenario::Scenario;
 use crate::studies::seed::Ran;
 use crate::studies::sweep::{FailedRun, Silent, Stop, SweepSpec, count};
@@ -91,7 +91,7 @@ fn page_of(exhibit: &'static Exhibit) -> Result<String, GalleryError> {
         one.violation.kind == target.kind && one.violation.cause == target.cause
     };
     let violation = &run.violations.iter().find(shown).ok_or_else(not_shown)?.violation;
-    let original = Findings::command(&spec);
+    let original = FinishedRun::command(&spec);
     let replay = format!(
         "{original} --format json > run.json\nfencepost replay --minimal --verbose run.json"
     );

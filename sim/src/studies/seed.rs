@@ -1,5 +1,5 @@
 use crate::engine::{Engine, EngineError};
-use crate::run::verdicts::Findings;
+use crate::run::verdicts::FinishedRun;
 use crate::run::{RunOutcome, RunSpec};
 use fencepost_faults::Seed;
 use fencepost_reports::RunFacts;
@@ -26,7 +26,7 @@ impl Ran {
     }
 
     pub(crate) fn facts(&self) -> RunFacts {
-        Findings { spec: &self.spec, outcome: &self.outcome }.facts()
+        FinishedRun { spec: &self.spec, outcome: &self.outcome }.facts()
     }
 }
 

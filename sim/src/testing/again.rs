@@ -7,7 +7,7 @@ use crate::diagnosis::{Rates, diagnose_with};
 use crate::engine::Engine;
 use crate::files::write_file;
 use crate::run::parallel::in_parallel;
-use crate::run::verdicts::{Findings, config, recordings, report, tool};
+use crate::run::verdicts::{FinishedRun, config, recordings, report, tool};
 use crate::run::{Recording, RunOutcome, RunSpec};
 use crate::setup::scenario::Scenario;
 use crate::studies::seed::{FailedRun, Ran};
@@ -113,7 +113,7 @@ impl Repetition<'_> {
             });
         }
         let replay = replay_line(seed, families);
-        let facts = Findings { spec: &spec, outcome: &outcome }.facts_shown_by(replay);
+        let facts = FinishedRun { spec: &spec, outcome: &outcome }.facts_shown_by(replay);
         Ok((facts, outcome))
     }
 

@@ -26,27 +26,27 @@ fn a_planted_circle_is_found_however_it_is_written() {
     };
     let found = |text: &str| {
         let texts = [
-            source("room", "mod deep;\npub use deep::front::Front;\n"),
-            source("room/deep", "pub mod front;\npub mod back;\n"),
-            source("room/deep/front", "use super::back::Back;\npub struct Front(Back);\n"),
-            source("room/deep/back", &format!("pub struct Back;\n{text}")),
+            source("layer", "mod deep;\npub use deep::front::Front;\n"),
+            source("layer/deep", "pub mod front;\npub mod back;\n"),
+            source("layer/deep/front", "use super::back::Back;\npub struct Front(Back);\n"),
+            source("layer/deep/back", &format!("pub struct Back;\n{text}")),
         ];
         circles(&edges(&uses_of(&texts.into_iter().collect())))
     };
     let circle = |name: &str| {
-        let back = format!("room/deep/back -> room/deep/front: {name}");
-        vec![vec![back, "room/deep/front -> room/deep/back: Back".to_owned()]]
+        let back = format!("layer/deep/back -> layer/deep/front: {name}");
+        vec![vec![back, "layer/deep/front -> layer/deep/back: Back".to_owned()]]
     };
     assert_eq!(found("use super::front::Front;\n"), circle("Front"));
     assert_eq!(found("use super::{front::{Front as Other}};\n"), circle("Front"));
-    assert_eq!(found("fn f() { crate::room::deep::front::make(1); }\n"), circle("make"));
+    assert_eq!(found("fn f() { crate::layer::deep::front::make(1); }\n"), circle("make"));
     assert_eq!(found("use super::front;\nfn f() { front::make(1); }\n"), circle("make"));
-    assert_eq!(found("use crate::room::Front;\n"), circle("Front"));
+    assert_eq!(found("use crate::layer::Front;\n"), circle("Front"));
     let none: Vec<Vec<String>> = Vec::new();
-    assert_eq!(found("// crate::room::deep::front::Front\n"), none);
-    assert_eq!(found("const X: &str = \"crate::room::deep::front::Front\";\n"), none);
-    assert_eq!(found("#[cfg(test)]\nmod tests {\n    use crate::room::Front;\n}\n"), none);
-    assert_eq!(found("#[cfg(test)]\nuse crate::room::Front;\n"), none);
+    assert_eq!(found("// crate::layer::deep::front::Front\n"), none);
+    assert_eq!(found("const X: &str = \"crate::layer::deep::front::Front\";\n"), none);
+    assert_eq!(found("#[cfg(test)]\nmod tests {\n    use crate::layer::Front;\n}\n"), none);
+    assert_eq!(found("#[cfg(test)]\nuse crate::layer::Front;\n"), none);
 }
 
 #[test]
@@ -63,24 +63,25 @@ fn a_circle_between_folders_is_found_whose_files_form_none() {
 }
 
 #[test]
-fn no_room_of_fake_redis_calls_a_method_of_a_later_one() {
+fn no_layer_of_fake_redis_calls_a_method_of_a_later_one() {
     let source = root().join("fake-redis/src");
     let library = std::fs::read_to_string(source.join("lib.rs")).unwrap();
-    let rooms = library
+    let layers = library
         .lines()
         .filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';'));
-    let texts: Vec<(&str, String)> = rooms
-        .flat_map(|room| {
-            let alone = source.join(room).with_extension("rs");
-            let folder = source.join(room);
+    let texts: Vec<(&str, String)> = layers
+        .flat_map(|layer| {
+            let alone = source.join(layer).with_extension("rs");
+            let folder = source.join(layer);
             let within = if folder.is_dir() { files(vec![folder]) } else { Vec::new() };
             let all = within.into_iter().chain(alone.is_file().then_some(alone));
             let code = all.filter(|path| !path.to_string_lossy().contains("tests"));
-            code.map(move |path| (room, std::fs::read_to_string(path).unwrap())).collect::<Vec<_>>()
+            code.map(move |path| (layer, std::fs::read_to_string(path).unwrap()))
+                .collect::<Vec<_>>()
         })
         .collect();
-    let texts: Vec<(&str, &str)> = texts.iter().map(|(room, text)| (*room, &**text)).collect();
-    assert!(texts.len() > 100, "the rooms were found");
+    let texts: Vec<(&str, &str)> = texts.iter().map(|(layer, text)| (*layer, &**text)).collect();
+    assert!(texts.len() > 100, "the layers were found");
     assert_eq!(calls_of_later_methods(&texts), Vec::<String>::new());
 }
 
@@ -97,7 +98,7 @@ fn calls_of_later_methods(texts: &[(&str, &str)]) -> Vec<String> {
     let code = |text: &str| text.split("#[cfg(test)]\nmod tests {").next().map(str::to_owned);
     let mut servers: BTreeMap<String, &str> = BTreeMap::new();
     let mut others: BTreeSet<String> = BTreeSet::new();
-    for (room, text) in texts {
+    for (layer, text) in texts {
         let mut is_servers = false;
         for line in code(text).unwrap_or_default().lines() {
             if line.starts_with("impl") {
@@ -107,7 +108,7 @@ fn calls_of_later_methods(texts: &[(&str, &str)]) -> Vec<String> {
             let name = line.split("fn ").nth(1).filter(|_| is_method);
             let name = name.and_then(|name| name.split(['(', '<']).next()).map(str::to_owned);
             match name {
-                Some(name) if is_servers => drop(servers.entry(name).or_insert(room)),
+                Some(name) if is_servers => drop(servers.entry(name).or_insert(layer)),
                 Some(name) => drop(others.insert(name)),
                 None => {}
             }
@@ -115,14 +116,14 @@ fn calls_of_later_methods(texts: &[(&str, &str)]) -> Vec<String> {
     }
     let mut seen: Vec<&str> = Vec::new();
     let mut found = Vec::new();
-    for (room, text) in texts {
-        if !seen.contains(room) {
-            seen.push(room);
+    for (layer, text) in texts {
+        if !seen.contains(layer) {
+            seen.push(layer);
         }
         let code = code(text).unwrap_or_default();
         let called = servers.iter().filter(|(name, _)| code.contains(&format!(".{name}(")));
         let later = called.filter(|(name, of)| !seen.contains(of) && !others.contains(*name));
-        found.extend(later.map(|(name, of)| format!("{room} calls {name} of {of}")));
+        found.extend(later.map(|(name, of)| format!("{layer} calls {name} of {of}")));
     }
     found
 }

@@ -1,6 +1,6 @@
 use crate::workers::program;
 use fencepost::hosts::programs::ProgramDeployment;
-use fencepost::run::verdicts::Findings;
+use fencepost::run::verdicts::FinishedRun;
 use fencepost::setup::span::Span;
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::Coordinator;
@@ -84,7 +84,7 @@ impl Case {
         let spec = RunSpec::draw(Seed(self.seed), worker.definition(), &families, scenario);
         let outcome = spec.run(Engine::Fast).unwrap();
         fencepost_reports::validate(&outcome.history).unwrap();
-        Some(Findings { spec: &spec, outcome: &outcome }.facts())
+        Some(FinishedRun { spec: &spec, outcome: &outcome }.facts())
     }
 }
 

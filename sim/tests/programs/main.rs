@@ -10,7 +10,7 @@ mod real_servers;
 mod workers;
 
 use fencepost::hosts::programs::Program;
-use fencepost::run::verdicts::Findings;
+use fencepost::run::verdicts::FinishedRun;
 use fencepost::setup::scenario::Strategy;
 use fencepost::{Engine, RunOutcome, RunSpec, Scenario};
 use fencepost_faults::{Node, Seed};
@@ -58,7 +58,7 @@ fn spec(program: &Program, fault: &str, seed: u64, cycles: u32) -> RunSpec {
 
 fn run(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     let outcome = spec.run(Engine::Fast).unwrap();
-    let facts = Findings { spec, outcome: &outcome }.facts();
+    let facts = FinishedRun { spec, outcome: &outcome }.facts();
     (outcome, facts)
 }
 

@@ -1,4 +1,4 @@
-use fencepost::run::verdicts::Findings;
+use fencepost::run::verdicts::FinishedRun;
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::{Definition, find};
 use fencepost_faults::Seed;
@@ -34,5 +34,5 @@ pub(crate) fn violations(spec: &RunSpec) -> Vec<Violation> {
 
 pub(crate) fn facts(spec: &RunSpec) -> RunFacts {
     let outcome = spec.run(Engine::Fast).expect("the run comes to its end");
-    Findings { spec, outcome: &outcome }.facts()
+    FinishedRun { spec, outcome: &outcome }.facts()
 }

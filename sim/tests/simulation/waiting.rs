@@ -9,7 +9,7 @@ use fencepost::clients::{
     Acquisition, Algorithm, Definition, Deployment, Env, Lease, Lock, Release, Reply, Script,
     Session, Settings,
 };
-use fencepost::run::verdicts::Findings;
+use fencepost::run::verdicts::FinishedRun;
 use fencepost::setup::scenario::{Hold, MastersOrder, Servers, Timing};
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost::{Engine, Scenario};
@@ -118,7 +118,7 @@ fn servers_and_sentinels_that_tick_are_nothing_that_could_wake_a_waiter() {
             continue;
         };
         assert!(!ahead, "seed {seed}");
-        let facts = Findings { spec: &spec, outcome: &outcome }.facts();
+        let facts = FinishedRun { spec: &spec, outcome: &outcome }.facts();
         let mut kinds = facts.violations.iter().map(|one| one.kind);
         assert!(kinds.any(|kind| kind == Kind::Deadlock), "seed {seed}");
         hung += 1;

@@ -91,8 +91,8 @@ impl Roles {
         self.primaries.iter().filter(is_then).find(|one| one.node == node)?.since
     }
 
-    /// Returns `true` if another server had become the primary in place of this one by `at`, even if
-    /// this one did not know it.
+    /// Returns `true` if another server had become the primary in place of this one by `at`, even
+    /// if this one did not know it.
     pub(crate) fn is_replaced(&self, node: Node, at: Moment) -> bool {
         let own = self.promoted(node, at);
         self.primaries.iter().any(|other| {

@@ -19,8 +19,8 @@ pub(super) const ENTRY: Entry = Entry {
     about: "Chubby, modelled after the paper (Burrows 2006): a cell of five replicas with \
             fencepost's own protocol",
     port: PORT,
-    not_exercised: &[Family::Eviction, Family::Operator],
-    unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
+    undrawn_families: &[Family::Eviction, Family::Operator],
+    unsupported_faults: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     tick: Micros::ZERO,
     topology: |_, _, _| Topology::Ensemble { servers: REPLICAS },
     machine,

@@ -13,8 +13,8 @@ pub(super) const ENTRY: Entry = Entry {
     about: "GemFire, modelled after Apache Geode 1.15: a lock service of three servers, with \
      fencepost's own protocol",
     port: PORT,
-    not_exercised: &[Family::Eviction, Family::Operator],
-    unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
+    undrawn_families: &[Family::Eviction, Family::Operator],
+    unsupported_faults: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     tick: Micros::from_millis(1),
     topology: ensemble::topology,
     machine,

@@ -11,8 +11,13 @@ pub(super) const ENTRY: Entry = Entry {
     about: "your own server (--server)",
     port: 0,
     // fencepost knows neither the leading server nor the command that deletes a server's data.
-    not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Eviction, Family::Operator],
-    unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
+    undrawn_families: &[
+        Family::Failover,
+        Family::ReplicationLag,
+        Family::Eviction,
+        Family::Operator,
+    ],
+    unsupported_faults: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     tick: Micros::ZERO,
     topology,
     machine,

@@ -17,8 +17,8 @@ pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::Redis,
     about: "Redis 7.0: one server, a primary with replicas and Sentinels, or independent masters",
     port: PORT,
-    not_exercised: &[],
-    unanswered: &[],
+    undrawn_families: &[],
+    unsupported_faults: &[],
     // Redis keeps a key until the end of its last millisecond, so no lease ends early.
     tick: Micros::ZERO,
     topology,

@@ -45,10 +45,10 @@ pub(crate) fn draw(drawing: &Drawing) -> Result<Drawn, Unplayable> {
     let setting = Setting { window, knobs, ..Setting::new(drawing.topology, 1, drawing.ttl) };
     let plan = generate(drawing.seed, &drawing.families, &setting);
     let nodes = [setting.servers(), setting.sentinels()].concat();
-    let unanswered = entry(drawing.coordinator).unanswered;
+    let unsupported_faults = entry(drawing.coordinator).unsupported_faults;
     let (mut played, mut left_out) = (Vec::new(), Vec::new());
     for timed in plan.faults {
-        let reason = match unanswered.contains(&timed.fault.kind()) {
+        let reason = match unsupported_faults.contains(&timed.fault.kind()) {
             true => Some("these servers do not support this fault"),
             false => obstacle(&timed.fault),
         };

@@ -69,9 +69,9 @@ pub(crate) fn unsupported(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Opt
     if is_inner || is_excused(timeline, one, told, &own) || took_token(timeline, one, told) {
         return None;
     }
-    // If no key is recorded, or the owner of a value is unknown, the grants are unknown.
-    let is_known = !timeline.keys.is_empty() && timeline.keys.iter().all(has_known_owner);
     if own.is_empty() {
+        // If no key is recorded, or the owner of a value is unknown, the grants are unknown.
+        let is_known = !timeline.keys.is_empty() && timeline.keys.iter().all(has_known_owner);
         return is_known.then_some(Unsupported::Grant(0));
     }
     let standing = own.iter().filter(|span| timeline.exists_at(span, told));

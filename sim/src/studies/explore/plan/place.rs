@@ -60,9 +60,11 @@ pub(crate) fn all_sites(bounds: &Bounds) -> Vec<Site> {
 pub(crate) fn sites_of(bounds: &Bounds, family: Family) -> Vec<Site> {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));
-    let unanswered = entry(bounds.client.deployment.coordinator()).unanswered;
+    let unsupported_faults = entry(bounds.client.deployment.coordinator()).unsupported_faults;
     let answers = |site: &Site| match site.measure(scenario, bounds.longest.0) {
-        Measure::Fixed(faults) => faults.iter().all(|fault| !unanswered.contains(&fault.kind())),
+        Measure::Fixed(faults) => {
+            faults.iter().all(|fault| !unsupported_faults.contains(&fault.kind()))
+        }
         Measure::Ends | Measure::Steps | Measure::Orders => true,
     };
     sites(family, &setting).into_iter().filter(answers).collect()
