@@ -46,7 +46,6 @@ impl ZooKeeper {
         let answer = reply::session(is_valid.then_some(granted), client.is_told_read_only);
         self.send_to_client(connection, answer);
         if is_valid {
-            self.last_connections.insert(session, connection);
             let told = self.heads.of_session(session);
             self.report(told, Some(connection));
         }

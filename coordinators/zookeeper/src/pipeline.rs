@@ -68,9 +68,6 @@ impl ZooKeeper {
             let by = self.connection_of(transaction.session).filter(|_| !is_expiry);
             self.report(told, by);
         }
-        if matches!(transaction.change, Change::CloseSession { .. }) {
-            self.last_connections.remove(&transaction.session);
-        }
     }
 
     fn notify(&mut self, notices: Vec<Notice>) {

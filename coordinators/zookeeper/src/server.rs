@@ -31,8 +31,6 @@ pub struct ZooKeeper {
     pub(crate) election: Election,
     pub(crate) links: Links,
     pub(crate) heads: LockHeads,
-    /// The last connection of each session to this server. It may be closed.
-    pub(crate) last_connections: BTreeMap<i64, ConnectionId>,
     pub(crate) next_session: i64,
     pub(crate) counts: Counts,
     pub(crate) last_served: ConnectionId,
@@ -62,7 +60,6 @@ impl ZooKeeper {
             election: Election::new(config.me, config.majority()),
             links: Links::new(),
             heads: LockHeads::new(config.tap_prefix.clone()),
-            last_connections: BTreeMap::new(),
             next_session: (started | u64::from(config.me) << 56).cast_signed(),
             counts: Counts::default(),
             last_served: ConnectionId(0),
@@ -105,8 +102,7 @@ impl ZooKeeper {
     pub(crate) fn report(&mut self, changes: Vec<HeadChange>, by: Option<ConnectionId>) {
         let is_primary = matches!(&self.role, Role::Leading(leader) if leader.is_serving());
         for one in changes {
-            let owner = self.last_connections.get(&one.session()).copied();
-            let by = if one.is_grant() { owner } else { by };
+            let by = if one.is_grant() { self.connection_of(one.session()) } else { by };
             self.out.list.push(Output::Tap(one.event(by, is_primary)));
         }
     }

@@ -63,22 +63,6 @@ fn who_is_silent_loses_the_lock_to_the_next() {
 }
 
 #[test]
-fn a_session_without_a_connection_is_still_named_as_the_owner() {
-    let mut world = World::new(1);
-    world.settle(1);
-    let (mut first, second, path) = two_contenders(&mut world, 0);
-    world.taps(0);
-    let owner = world.at_server(second.connection);
-    world.hang_up(second.connection);
-    let mut body = Writer::default();
-    body.string(&path).int(-1);
-    assert_eq!(first.ask(&mut world, DELETE, body).map(|reply| reply.code), Some(0));
-    let granted = world.taps(0).pop().unwrap();
-    assert_eq!(granted.change, KeyChange::Granted);
-    assert!(owner.is_some() && granted.by == owner, "{granted:?}");
-}
-
-#[test]
 fn whose_the_first_node_is_is_told_again_when_its_session_comes_back() {
     let mut world = World::new(3);
     let leader = world.settle(3);
