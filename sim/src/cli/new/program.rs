@@ -113,17 +113,17 @@ const WORKERS: &[Worker] = workers! {
         "node worker.js",
     "java" "redis" "Redisson.java" "Redisson.java"
         "mvn -q dependency:copy-dependencies -DoutputDirectory=lib -DincludeScope=runtime \
-         && javac -cp 'lib/*' Redisson.java"
+         && javac -cp 'lib/*:.' Redisson.java"
         "java -cp lib/*:. Redisson watchdog"
         ["org.redisson:redisson:4.7.0" "org.slf4j:slf4j-nop:2.0.17"] HARNESS,
     "java" "redis-masters" "Redisson.java" "Redisson.java"
         "mvn -q dependency:copy-dependencies -DoutputDirectory=lib -DincludeScope=runtime \
-         && javac -cp 'lib/*' Redisson.java"
+         && javac -cp 'lib/*:.' Redisson.java"
         "java -cp lib/*:. Redisson red"
         ["org.redisson:redisson:4.7.0" "org.slf4j:slf4j-nop:2.0.17"] HARNESS,
     "java" "etcd" "Jetcd.java" "Jetcd.java"
         "mvn -q dependency:copy-dependencies -DoutputDirectory=lib -DincludeScope=runtime \
-         && javac -cp 'lib/*' Jetcd.java"
+         && javac -cp 'lib/*:.' Jetcd.java"
         "java -cp lib/*:. Jetcd"
         ["io.etcd:jetcd-core:0.8.5" "org.slf4j:slf4j-nop:1.7.36"] HARNESS,
     "java" "zookeeper" "Curator.java" "Curator.java"
@@ -216,6 +216,7 @@ mod tests {
         for worker in WORKERS {
             let needs = worker.text.to_lowercase().contains("harness");
             assert_eq!(needs, worker.harness.is_some(), "{} on {}", worker.language, worker.on);
+            assert!(!needs || worker.setup.contains("javac -cp 'lib/*:.'"), "{}", worker.setup);
         }
     }
 
