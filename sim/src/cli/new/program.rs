@@ -51,13 +51,19 @@ macro_rules! workers {
 impl Worker {
     /// Returns the template with a new heading: the old one names files that the user lacks.
     fn program(&self) -> String {
-        let is_heading = |line: &&str| line.starts_with("# ") || line.starts_with("// ");
-        let old = self.text.lines().find(is_heading).unwrap_or_default();
+        let old = self.heading();
         let marker = old.split(' ').next().unwrap_or_default();
         let (on, command, servers) = (self.on, self.command, self.servers());
         let run = format!("fencepost{servers} --program '{command}'");
         let new = format!("{marker} A lock on {on}. Run it with `{run}`.");
         self.text.replacen(old, &new, 1)
+    }
+
+    /// Returns the first comment, or an empty text.
+    fn heading(&self) -> &'static str {
+        let is_heading =
+            |line: &&str| ["# ", "// ", "//! "].iter().any(|mark| line.starts_with(mark));
+        self.text.lines().find(is_heading).unwrap_or_default()
     }
 
     /// Returns the options that select the worker's servers.
@@ -152,7 +158,7 @@ const WORKERS: &[Worker] = workers! {
         "rustc -O worker.rs"
         "./worker",
     "rust" "redis-masters" "rslock.rs" "worker.rs"
-        "cargo init -q --name worker && mv worker.rs src/main.rs \
+        "cargo init -q --name worker \
          && cargo add -q rslock@0.10.0 -F tokio-comp && cargo add -q redis@1.8.1 -F tokio-comp \
          && cargo add -q tokio -F rt-multi-thread,macros,time && cargo build -q --release"
         "target/release/worker",
@@ -224,6 +230,7 @@ mod tests {
     fn a_program_names_no_file_that_its_user_does_not_have() {
         for worker in WORKERS {
             let program = worker.program();
+            assert!(!worker.heading().is_empty(), "{}", worker.source);
             let is_foreign = worker.source != worker.file && program.contains(worker.source);
             assert!(!is_foreign && !program.contains("docs/"), "{program}");
             assert_eq!(program.lines().count(), worker.text.lines().count());
